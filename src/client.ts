@@ -1,8 +1,8 @@
-// Offhook: the client object. What it serves with is built in `client/house.ts`, the only place where all rooms meet.
+// Offhook: the client object. What it serves with is built in `client/runtime.ts`, the only place where all rooms meet.
 import { isE164 } from './base/e164.js';
 import { ConfigError, RequestError } from './base/errors.js';
 import type { PlacedCall } from './calls/call-desk.js';
-import type { House, RunningServer, ServedCalls } from './client/house.js';
+import type { Runtime, RunningServer, ServedCalls } from './client/runtime.js';
 import { checkSayOptions, toInformation, toSpokenText } from './base/text-for-call.js';
 import type { SayOptions, SayOutcome } from './contract/call-command.js';
 import type { HangUpState } from './contract/call-record.js';
@@ -23,8 +23,8 @@ import type { AttachableServer } from './server/attachment.js';
 export class Offhook {
   readonly #options: CheckedClientOptions;
   /** Undefined where nothing is served. */
-  #loading: Promise<House> | undefined;
-  #house: House | undefined;
+  #loading: Promise<Runtime> | undefined;
+  #runtime: Runtime | undefined;
   /** Those that have a name, by it. */
   readonly #agents = new Map<string, Agent>();
   /** Those that have tools of servers that no agent before them has: the servers are asked when this client serves. */
@@ -54,7 +54,7 @@ export class Offhook {
   /** Answers calls until `disconnect`. Resolves when it listens. @throws ConfigError; nothing listens then. */
   async serve(options: ServeOptions): Promise<RunningServer> {
     this.#refuseTwo();
-    return this.#open(checkServeOptions(options, this.#options), (house) => house.open());
+    return this.#open(checkServeOptions(options, this.#options), (runtime) => runtime.open());
   }
 
   /**
@@ -69,7 +69,7 @@ export class Offhook {
     const { checkServer } = await import('./server/attachment.js');
     this.#refuseTwo();
     const http = checkServer(server);
-    return this.#open(checkAttachOptions(options, this.#options), (house) => house.attach(http));
+    return this.#open(checkAttachOptions(options, this.#options), (runtime) => runtime.attach(http));
   }
 
   /**
@@ -142,8 +142,8 @@ export class Offhook {
     const loading = this.#loading;
     if (loading === undefined) return;
     // Why it was not loaded, `serve` says.
-    const house = await loading.catch(() => undefined);
-    await house?.drain(timeoutMs);
+    const runtime = await loading.catch(() => undefined);
+    await runtime?.drain(timeoutMs);
     await this.#close(loading);
   }
 
@@ -165,14 +165,14 @@ export class Offhook {
     throw new ConfigError('CONFIG_CONFLICT', 'This client is already serving: call disconnect() first.');
   }
 
-  async #open<T>(options: CheckedServeOptions, open: (house: House) => Promise<T>): Promise<T> {
+  async #open<T>(options: CheckedServeOptions, open: (runtime: Runtime) => Promise<T>): Promise<T> {
     const loading = this.#load(options);
     this.#loading = loading;
     try {
-      const house = await loading;
-      this.#house = house;
-      const opened = await open(house);
-      if (options.handleSignals) house.drainOnSignal(() => this.drain());
+      const runtime = await loading;
+      this.#runtime = runtime;
+      const opened = await open(runtime);
+      if (options.handleSignals) runtime.drainOnSignal(() => this.drain());
       return opened;
     } catch (error) {
       await this.#close(loading);
@@ -181,26 +181,26 @@ export class Offhook {
   }
 
   /** Who only makes an agent, or a test, does without all that serves. @throws ConfigError */
-  async #load(options: CheckedServeOptions): Promise<House> {
-    const { House } = await import('./client/house.js');
+  async #load(options: CheckedServeOptions): Promise<Runtime> {
+    const { Runtime } = await import('./client/runtime.js');
     const agentNamed = (name: string) => this.#agents.get(name);
     const agentNames = () => [...this.#agents.keys()];
     const equippedAgents = () => [...this.#equipped];
-    return new House(options, { ...this.#options, agentNamed, agentNames, equippedAgents });
+    return new Runtime(options, { ...this.#options, agentNamed, agentNames, equippedAgents });
   }
 
-  async #close(loading: Promise<House>): Promise<void> {
+  async #close(loading: Promise<Runtime>): Promise<void> {
     // Why it was not loaded, `serve` says.
-    const house = await loading.catch(() => undefined);
-    await house?.close();
+    const runtime = await loading.catch(() => undefined);
+    await runtime?.close();
     if (this.#loading !== loading) return;
     this.#loading = undefined;
-    this.#house = undefined;
+    this.#runtime = undefined;
   }
 
-  #serving(what: string): House {
-    const house = this.#house;
-    if (house?.isOpen === true) return house;
+  #serving(what: string): Runtime {
+    const runtime = this.#runtime;
+    if (runtime?.isOpen === true) return runtime;
     throw new ConfigError(
       'CONFIG_MISSING',
       `${what} needs a running server: await phone.serve({ … }) first.`,

@@ -53,7 +53,7 @@ export { CarrierA, type CarrierAOptions } from './carriers/carrier-a/index.js';
 export { CarrierB, type CarrierBOptions } from './carriers/carrier-b/index.js';
 export { Offhook } from './client.js';
 export type { CallHistory } from './client/call-history.js';
-export type { RunningServer, ServedCalls } from './client/house.js';
+export type { RunningServer, ServedCalls } from './client/runtime.js';
 export type { SetAgent } from './client/serving-agents.js';
 export type { CallContext, Variables } from './contract/call-context.js';
 export type {

@@ -248,7 +248,7 @@ describe('what stands only in its place', () => {
   it.each([
     ['server/page-app.ts', 'the page'],
     ['dashboard/router.ts', 'the API'],
-    ['client/house.ts', 'what serves'],
+    ['client/runtime.ts', 'what serves'],
     ['stores/disk-store.ts', 'the disk'],
   ])('%s is loaded when it is needed: %s', (file) => {
     const atOnce = new RegExp(`^(import|export) (?!type )[^;]*/${basename(file, '.ts')}\\.js'`, 'm');

@@ -1,4 +1,4 @@
-// Wire bytes <-> house PCM. One converter per direction per call: it holds the state of that direction and nothing else.
+// Wire bytes <-> internal PCM. One converter per direction per call: it holds the state of that direction and nothing else.
 import type { TranscoderBackend } from '../transcoder/backend.js';
 import { type AudioFormat, isTelephone, PCM_16K } from './format.js';
 import { SampleReader, toBytes } from './pcm-bytes.js';

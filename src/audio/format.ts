@@ -1,4 +1,4 @@
-// Audio formats as the house names them, and the size of a frame in each.
+// Audio formats by our names, and the size of a frame in each.
 
 /** How audio is encoded on a wire. `pcm` is 16-bit signed little-endian. Mono always. */
 export interface AudioFormat {
@@ -6,7 +6,7 @@ export interface AudioFormat {
   readonly sampleRateHz: 8000 | 16000 | 24000;
 }
 
-/** Audio in one of two kinds: samples in the house format, or bytes of a telephone's format, one for a sample. */
+/** Audio in one of two kinds: samples in the internal format, or bytes of a telephone's format, one for a sample. */
 export type Audio = Int16Array | Uint8Array;
 
 /** Length of a frame, in milliseconds. */
@@ -15,7 +15,7 @@ export const FRAME_MS = 20;
 export const MULAW_8K: AudioFormat = { encoding: 'mulaw', sampleRateHz: 8000 };
 export const ALAW_8K: AudioFormat = { encoding: 'alaw', sampleRateHz: 8000 };
 export const PCM_8K: AudioFormat = { encoding: 'pcm', sampleRateHz: 8000 };
-/** The house format: engines hear and speak it. */
+/** The internal format: engines hear and speak it. */
 export const PCM_16K: AudioFormat = { encoding: 'pcm', sampleRateHz: 16000 };
 export const PCM_24K: AudioFormat = { encoding: 'pcm', sampleRateHz: 24000 };
 

@@ -1,4 +1,4 @@
-// The outbound queue of a call: house PCM or the line's own bytes in, encoded frames out at the pace of the caller's ear, with marks
+// The outbound queue of a call: internal PCM or the line's own bytes in, encoded frames out at the pace of the caller's ear, with marks
 // and clear.
 import type { Clock, Timer } from '../base/clock.js';
 import { type Meters, silentMeters } from '../base/meters.js';

@@ -8,7 +8,7 @@ import type { Audio, AudioFormat } from './format.js';
  * timeline.
  */
 export interface Playout {
-  /** Queues audio in the house format, any length. The array is copied before the call returns. */
+  /** Queues audio in the internal format, any length. The array is copied before the call returns. */
   push(pcm: Int16Array): void;
   /** Asks for `name` to come back (through the engine's `markPlayed`) when everything pushed so far has been heard. A cleared mark never comes back. */
   mark(name: string): void;

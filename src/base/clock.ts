@@ -1,4 +1,4 @@
-// Time as the house sees it: a monotonic clock for durations, a wall clock for dates, and timers that tests can drive.
+// Time as everything here sees it: a monotonic clock for durations, a wall clock for dates, and timers that tests can drive.
 import type { LooseEnds } from './loose-ends.js';
 
 /** A running timer. `cancel` is idempotent. */

@@ -27,7 +27,7 @@ import { CostWatch } from './money/cost-watch.js';
 import type { AgentlessAnswer, CallChoice, ChooseCall, ChosenAgent } from './choice/call-choice.js';
 import { ChoosingCall } from './choice/choosing-call.js';
 import { EndedCall } from './ending/ended-call.js';
-import { Farewells } from './ending/farewells.js';
+import { CarrierTeardowns } from './ending/carrier-teardowns.js';
 import { Preparations } from './voice/preparations.js';
 import { hangUpDueMs, isChargeDue, mayBeUp, recallCall } from './ending/recalled-call.js';
 import { RecordWatch } from './facts/record-watch.js';
@@ -53,7 +53,7 @@ const UNKNOWN_HOLD_SECONDS = 1;
 export class CallDirectory implements CallDesk {
   readonly #env: CallEnvironment;
   readonly #registry: CallRegistry;
-  readonly #farewells: Farewells;
+  readonly #teardowns: CarrierTeardowns;
   readonly #preparations: Preparations;
   readonly #records: RecordWatch;
   readonly #costs: CostWatch;
@@ -69,7 +69,7 @@ export class CallDirectory implements CallDesk {
     const { clock, bus } = environment;
     this.#env = environment;
     this.#registry = new CallRegistry(clock);
-    this.#farewells = new Farewells(environment);
+    this.#teardowns = new CarrierTeardowns(environment);
     this.#preparations = new Preparations(environment);
     this.#records = new RecordWatch(bus);
     this.#costs = new CostWatch(environment);
@@ -190,7 +190,7 @@ export class CallDirectory implements CallDesk {
     this.#registry.end(call);
     if (isChargeDue(record, this.#env.clock)) this.#costs.follow(call);
     const askedMs = hangUpDueMs(record, this.#env);
-    if (askedMs !== undefined) this.#farewells.say(call, 'check', { askedMs });
+    if (askedMs !== undefined) this.#teardowns.begin(call, 'check', { askedMs });
   }
 
   /** True for a call whose process died, and that the carrier may still have. */
@@ -337,7 +337,7 @@ export class CallDirectory implements CallDesk {
       choosing.abandon();
     }
     for (const session of this.#registry.sessions()) session.shutDown();
-    await this.#farewells.finish(timeoutMs);
+    await this.#teardowns.finish(timeoutMs);
   }
 
   #brake(limits: BudgetLimits): Budget {
@@ -475,7 +475,7 @@ export class CallDirectory implements CallDesk {
     if (call.provesOrphan(report)) this.#hangUpOrphan(call);
     // Elsewhere the reply to the report hangs up.
     else if (this.#env.carrier.commands !== undefined && call.leavesCallerAlone(report))
-      this.#farewells.say(call, 'check');
+      this.#teardowns.begin(call, 'check');
     return call.hear(report);
   }
 
@@ -484,7 +484,7 @@ export class CallDirectory implements CallDesk {
     this.#registry.end(call);
     if (call.isTakingLeave) return;
     call.ledger.note('CARRIER_FAILED', 'The carrier had placed the call after all; it was hung up.');
-    this.#farewells.say(call, 'hang-up');
+    this.#teardowns.begin(call, 'hang-up');
   }
 
   /** Tells the carrier to open a stream, and remembers that it was told. */
@@ -542,7 +542,7 @@ export class CallDirectory implements CallDesk {
   #ended(remains: CallRemains): void {
     const call = new EndedCall(remains);
     this.#registry.end(call);
-    if (remains.farewell !== undefined) this.#farewells.keep(remains.farewell);
+    if (remains.teardown !== undefined) this.#teardowns.keep(remains.teardown);
     if (!this.#isShuttingDown) this.#costs.follow(call);
   }
 

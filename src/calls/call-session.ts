@@ -9,7 +9,7 @@ import { toResume } from '../conversation/recalled.js';
 import { NOBODY_WAITS } from '../conversation/wait.js';
 import { AgentlessCall } from './choice/agentless-call.js';
 import { AnnouncedEnd } from './ending/announced-end.js';
-import { planFarewell, recordEnd, sayFarewell } from './ending/call-conclusion.js';
+import { planTeardown, recordEnd, beginTeardown } from './ending/call-conclusion.js';
 import { CallConversation } from './voice/call-conversation.js';
 import type { CallReport, OutboundRequest, StreamReceiver, StreamSocket, WaitingCall } from './call-desk.js';
 import {
@@ -24,7 +24,7 @@ import { identifyCall, type StartMessage } from './call-identity.js';
 import { BUDGET_NEAR } from './money/budget.js';
 import { CallKeys } from './keys/call-keys.js';
 import { CallLedger, type ResumedCall } from './facts/call-ledger.js';
-import type { CallLine, TimerName } from './call-line.js';
+import type { SessionContext, TimerName } from './session-context.js';
 import { CallMedia } from './streams/call-media.js';
 import { CallStanding } from './call-standing.js';
 import type { LiveMessage } from './streams/call-stream.js';
@@ -32,8 +32,8 @@ import { CallTimers } from './call-timers.js';
 import { CallerReturn } from './transfer/caller-return.js';
 import { type CommandObstacles, demandUnobstructed, isObstructed } from './transfer/command-obstacles.js';
 import type { EngineRecipe } from '../engines/engine.js';
-import type { Farewell } from './ending/farewell.js';
-import { LastWords } from './ending/last-words.js';
+import type { CarrierTeardown } from './ending/carrier-teardown.js';
+import { CarrierAnnouncement } from './ending/carrier-announcement.js';
 import { MachineWatch } from './outbound/machine-watch.js';
 import { OutboundCall } from './outbound/outbound-call.js';
 import { answerRinging } from './ringing-call.js';
@@ -73,13 +73,13 @@ export class CallSession {
   #recipe: EngineRecipe;
   readonly #ledger: CallLedger;
   readonly #timers: CallTimers<TimerName>;
-  readonly #line: CallLine;
+  readonly #context: SessionContext;
   readonly #media: CallMedia;
   readonly #conversation: CallConversation;
   readonly #keys: CallKeys;
   readonly #transfer: CallTransfer;
   readonly #return: CallerReturn;
-  readonly #words: LastWords;
+  readonly #announcement: CarrierAnnouncement;
   readonly #announced: AnnouncedEnd;
   readonly #machine: MachineWatch | undefined;
   readonly #agentless: AgentlessCall | undefined;
@@ -93,7 +93,7 @@ export class CallSession {
   /** Public host that a webhook of the call came to. */
   #webhookHost: string | undefined;
   #identity: CallIdentity;
-  #farewell: Farewell | undefined;
+  #teardown: CarrierTeardown | undefined;
 
   constructor(seed: SessionSeed, environment: CallEnvironment, owner: SessionOwner) {
     this.callId = seed.admission.callId;
@@ -106,19 +106,19 @@ export class CallSession {
     this.#identity = this.#identify(undefined);
     this.#ledger = new CallLedger(this.callId, environment, ledgerOf(seed));
     this.#timers = new CallTimers(environment.clock);
-    this.#line = this.#openLine();
-    this.#standing = new CallStanding(this.#line, {
+    this.#context = this.#openLine();
+    this.#standing = new CallStanding(this.#context, {
       answered: () => this.#answered(),
       over: (outcome) => this.#reportedOver(outcome),
     });
-    this.#media = new CallMedia(this.#line, {
+    this.#media = new CallMedia(this.#context, {
       starting: (stream, start) => this.#intake.starting(stream, start),
       received: (message) => this.#received(message),
       gone: (loss, { wasUp }) => this.#departure.gone(loss, { wasUp }),
       missing: (failure) => this.#streamMissing(failure),
     });
     this.#conversation = new CallConversation(
-      this.#line,
+      this.#context,
       {
         seed,
         preparations: owner.preparations,
@@ -139,7 +139,7 @@ export class CallSession {
       },
     );
     const streams = { media: this.#media, conversation: this.#conversation, byStream: seed.byStream };
-    this.#intake = new StreamIntake(this.#line, streams, {
+    this.#intake = new StreamIntake(this.#context, streams, {
       claimed: (start) => this.#claimed(start),
       attached: ({ isFirst }) => {
         if (isFirst) this.#begins();
@@ -147,11 +147,11 @@ export class CallSession {
       },
       speechless: (ending) => this.#announced.apologize(ending),
     });
-    this.#keys = new CallKeys(this.#line, this.#media, {
+    this.#keys = new CallKeys(this.#context, this.#media, {
       pressed: (digit) => this.#conversation.pushDtmf(digit),
       refusedAfter: (loss) => this.#departure.gone(loss, { wasUp: true }),
     });
-    this.#transfer = new CallTransfer(this.#line, {
+    this.#transfer = new CallTransfer(this.#context, {
       away: () => this.#conversation.hold('transfer'),
       back: (news) => this.#return.back(news),
       refused: (loss, news) => {
@@ -159,35 +159,38 @@ export class CallSession {
         this.#resumption?.stayed();
       },
     });
-    this.#words = new LastWords(this.#line);
+    this.#announcement = new CarrierAnnouncement(this.#context);
     const parts = {
       media: this.#media,
       conversation: this.#conversation,
       intake: this.#intake,
       keys: this.#keys,
       transfer: this.#transfer,
-      words: this.#words,
+      announcement: this.#announcement,
       standing: this.#standing,
     };
-    this.#announced = new AnnouncedEnd(this.#line, parts);
-    this.#departure = new StreamDeparture(this.#line, parts, { reportedOver: () => this.#endAsReported() });
-    this.#return = new CallerReturn(this.#line, parts, {
+    this.#announced = new AnnouncedEnd(this.#context, parts);
+    this.#departure = new StreamDeparture(this.#context, parts, {
+      reportedOver: () => this.#endAsReported(),
+    });
+    this.#return = new CallerReturn(this.#context, parts, {
       agentEnds: (ending) => this.#agentEnds(ending),
       gone: (loss) => this.#departure.gone(loss, { wasUp: true }),
     });
-    if (seed.agentless !== undefined) this.#agentless = new AgentlessCall(seed.agentless, this.#line, parts);
+    if (seed.agentless !== undefined)
+      this.#agentless = new AgentlessCall(seed.agentless, this.#context, parts);
     if (seed.outbound !== undefined) [this.#outbound, this.#machine] = this.#openOutbound(seed.outbound);
   }
 
   #openOutbound(request: OutboundRequest): [OutboundCall, MachineWatch | undefined] {
-    const watched = { message: request.voicemailMessage, words: this.#words };
-    const outbound = new OutboundCall(this.#line, request, {
+    const watched = { message: request.voicemailMessage, announcement: this.#announcement };
+    const outbound = new OutboundCall(this.#context, request, {
       placed: (carrierCallId) => void this.adopt(carrierCallId),
       unplaced: () => this.#end({ reason: 'process-lost' }),
       unanswered: (outcome) => this.#endUnanswered(outcome),
     });
     if (!request.machineDetection) return [outbound, undefined];
-    const machine = new MachineWatch(this.#line, watched, {
+    const machine = new MachineWatch(this.#context, watched, {
       answered: ({ byPerson }) => (byPerson ? this.#answered() : this.#standing.isNowAnswered()),
       silence: () => this.#conversation.hold('machine'),
     });
@@ -218,12 +221,12 @@ export class CallSession {
       media: this.#media,
       conversation: this.#conversation,
       transfer: this.#transfer,
-      words: this.#words,
+      announcement: this.#announcement,
       standing: this.#standing,
       machine: this.#machine,
     };
     const left = { record, state, lastAliveAt, wasLetGo };
-    this.#resumption = new CallResumption(this.#line, left, parts, {
+    this.#resumption = new CallResumption(this.#context, left, parts, {
       // An agent takes over where the caller was connected otherwise before.
       connect: () => (this.#agentless?.isConnected === true ? this.#media.open() : this.#connect()),
       lost: (at) => this.#lost(at),
@@ -248,7 +251,7 @@ export class CallSession {
     if (handedOver != null) this.#transfer.restore(handedOver);
     if (state?.announcement != null) {
       this.#conversation.close();
-      this.#words.restore(state.announcement);
+      this.#announcement.restore(state.announcement);
     }
     if (amd !== null) this.#machine?.restore(amd.answeredBy);
     if (answeredAt === null) this.#outbound?.restore({ agoMs: wall - startedAt });
@@ -272,7 +275,7 @@ export class CallSession {
       conversation: this.#conversation.state,
       ledger: this.#ledger.state,
       transfer: this.#transfer.state,
-      announcement: this.#words.state,
+      announcement: this.#announcement.state,
       awaitedSince: this.#resumption?.awaitedSince ?? null,
     };
   }
@@ -347,7 +350,7 @@ export class CallSession {
   pickUp(): void {
     this.#standing.rings();
     if (this.#agentless === undefined) this.#conversation.prepare();
-    answerRinging(this.#line, { lost: () => this.#connect() });
+    answerRinging(this.#context, { lost: () => this.#connect() });
   }
 
   /** What the reply to the webhook tells the carrier to do with a caller whom no agent talks to first; undefined for any other call. */
@@ -367,7 +370,7 @@ export class CallSession {
     this.#resumption?.proven();
     if (this.#identity.direction === 'outbound' && this.#env.carrier.commands === undefined) {
       this.#answered();
-      if (!this.#conversation.isStarted && this.#words.ending === undefined) this.#media.expect();
+      if (!this.#conversation.isStarted && this.#announcement.ending === undefined) this.#media.expect();
     }
     return { type: 'stream', ...this.#media.invite() };
   }
@@ -401,7 +404,7 @@ export class CallSession {
     if (report.type === 'dtmf') this.#keys.heard('webhook', report.digit);
     if (report.type === 'stream-failed') this.#media.failed(report.streamId);
     if (report.type === 'hold') this.#media.isHeld = report.isHeld;
-    if (report.type === 'speech-ended') this.#words.said();
+    if (report.type === 'speech-ended') this.#announcement.said();
     if (report.type === 'recording') this.#ledger.recorded(report.recording);
     if (report.type === 'cost') this.#ledger.charged(report.costUsd);
     return undefined;
@@ -410,7 +413,7 @@ export class CallSession {
   /** Ends the call for an operator. Resolves when the carrier was asked. */
   async hangUp(): Promise<HangUpState> {
     this.#end({ reason: 'operator-hangup', close: NORMAL_CLOSE, carrier: 'hang-up' });
-    return (await this.#farewell?.tried) ?? 'done';
+    return (await this.#teardown?.tried) ?? 'done';
   }
 
   /** @throws RequestError, ConfigError without credentials or host, CarrierError; the call then goes on. */
@@ -435,7 +438,7 @@ export class CallSession {
     const { isEnding } = this.#obstacles;
     this.#demandAgent('The agent cannot be told that now.', { isEnding });
     this.#conversation.inform(text);
-    await this.#line.kept();
+    await this.#context.kept();
   }
 
   /** Most of the money for the call is used. */
@@ -460,7 +463,7 @@ export class CallSession {
     if (this.#isOver || this.#standing.over !== undefined) return { type: 'hang-up' };
     this.#transfer.asked();
     // The carrier is told, or will be, what to do instead: neither a stream nor a hang-up may get in the way of that.
-    if (this.#words.ending !== undefined || this.#transfer.isPending) {
+    if (this.#announcement.ending !== undefined || this.#transfer.isPending) {
       const resume = this.#media.keep();
       return resume === undefined ? { type: 'hang-up' } : { type: 'hold', resume };
     }
@@ -473,7 +476,7 @@ export class CallSession {
     return { direction, answered: this.#standing.isAnswered, started: this.#conversation.isStarted };
   }
 
-  #openLine(): CallLine {
+  #openLine(): SessionContext {
     const session = this;
     return {
       callId: this.callId,
@@ -512,7 +515,7 @@ export class CallSession {
     if (this.#isOver || this.#standing.over !== undefined) return;
     this.#standing.isNowAnswered();
     const isDue = !this.#conversation.isStarted && !this.#media.isExpected && !this.#media.isThere;
-    if (!isDue || this.#words.ending !== undefined || this.#machine?.isMachine === true) return;
+    if (!isDue || this.#announcement.ending !== undefined || this.#machine?.isMachine === true) return;
     this.#conversation.answered();
     if (this.#env.carrier.commands !== undefined) this.#connect();
     else this.#media.expect(INSTRUCTED_STREAM_MS);
@@ -529,7 +532,7 @@ export class CallSession {
     this.#media.unexpect();
     this.#timers.cancel('answer');
     const mayTellMore = this.#media.isThere || this.#transfer.isPending || outcome === 'answered';
-    if (!mayTellMore || this.#words.ending !== undefined) this.#endAsReported();
+    if (!mayTellMore || this.#announcement.ending !== undefined) this.#endAsReported();
     else this.#timers.set('report', REPORT_GRACE_MS, () => this.#endAsReported());
   }
 
@@ -582,9 +585,9 @@ export class CallSession {
     else this.#endAsReported('check');
   }
 
-  /** Last words need no stream, and have their own time. */
+  /** An announcement needs no stream, and has their own time. */
   #streamMissing(failure: CallFailure | undefined): void {
-    if (this.#words.ending !== undefined) return;
+    if (this.#announcement.ending !== undefined) return;
     if (this.#resumption?.isPending === true) this.#resumption.missing();
     else this.#end({ ...this.#conversation.endedBy('stream-lost', failure), carrier: 'hang-up' });
   }
@@ -610,7 +613,7 @@ export class CallSession {
   get #obstacles(): CommandObstacles {
     const { isStarted, isOpen } = this.#conversation;
     return {
-      isEnding: this.#standing.over !== undefined || this.#words.ending !== undefined || this.#isOver,
+      isEnding: this.#standing.over !== undefined || this.#announcement.ending !== undefined || this.#isOver,
       isHandedOver: this.#transfer.isPending,
       isSendingKeys: this.#keys.isSending,
       isMachine: this.#machine?.isMachine === true,
@@ -628,32 +631,32 @@ export class CallSession {
   /** The one way out, whoever comes first. */
   #end(wanted: CallEnding): void {
     if (this.#isOver) return;
-    // Last words that have begun decided how the call ends; only what is asked of the carrier depends on what ends it now.
+    // An announcement that has begun decided how the call ends; only what is asked of the carrier depends on what ends it now.
     const carrier = this.#standing.over === undefined ? wanted.carrier : undefined;
-    const ending = { ...(this.#words.ending ?? wanted), carrier };
+    const ending = { ...(this.#announcement.ending ?? wanted), carrier };
     this.#isOver = true;
     this.#timers.close();
     this.#conversation.close();
     const { counters } = this.#media;
     const [ordered, placed] = [this.#transfer.settled, this.#outbound?.settled];
-    const farewell = planFarewell(this.#line, ending, { ordered, placed });
-    recordEnd(this.#line, {
+    const teardown = planTeardown(this.#context, ending, { ordered, placed });
+    recordEnd(this.#context, {
       ending,
       reach: this.#reach,
       isVoicemail: this.#machine?.isMachine === true,
       isUntold: this.#intake.isAll,
       counters,
-      farewell,
+      teardown,
       book: () => this.#conversation.book(),
     });
     this.#env.logger.info({ callId: this.callId, endReason: ending.reason, ...counters }, 'call ended');
-    this.#farewell = farewell && sayFarewell(this.#line, ending, farewell);
+    this.#teardown = teardown && beginTeardown(this.#context, ending, teardown);
     this.#owner.ended({
       callId: this.callId,
       carrierCallId: this.carrierCallId,
       direction: this.#identity.direction,
       ledger: this.#ledger,
-      farewell: this.#farewell,
+      teardown: this.#teardown,
       adopt: (carrierCallId) => void this.adopt(carrierCallId),
     });
     this.#media.close(ending.close);

@@ -2,7 +2,7 @@
 import type { CallOutcome, CallStatus } from '../contract/call-record.js';
 import type { CallReport } from './call-desk.js';
 import type { ReportedEnd } from './ending/call-ending.js';
-import type { CallLine } from './call-line.js';
+import type { SessionContext } from './session-context.js';
 import { CallProgress } from './call-progress.js';
 
 export interface StandingEvents {
@@ -13,7 +13,7 @@ export interface StandingEvents {
 }
 
 export class CallStanding {
-  readonly #line: CallLine;
+  readonly #context: SessionContext;
   readonly #events: StandingEvents;
   readonly #progress = new CallProgress();
   #isAnswered = false;
@@ -23,8 +23,8 @@ export class CallStanding {
   /** When the carrier says that the call was answered, on its clock. */
   #answeredAt: number | undefined;
 
-  constructor(line: CallLine, events: StandingEvents) {
-    this.#line = line;
+  constructor(context: SessionContext, events: StandingEvents) {
+    this.#context = context;
     this.#events = events;
   }
 
@@ -73,13 +73,13 @@ export class CallStanding {
     const isNews = !this.#isAnswered;
     this.#isAnswered = true;
     this.#progress.advance('active');
-    for (const timer of ['answer', 'ring'] as const) this.#line.timers.cancel(timer);
+    for (const timer of ['answer', 'ring'] as const) this.#context.timers.cancel(timer);
     if (isNews && !options.isTold) this.tell('active');
   }
 
   /** States where the call is, and who talks to whom as far as that is known. */
   tell(status: CallStatus = this.#progress.status): void {
-    const { ledger, identity, isOver } = this.#line;
+    const { ledger, identity, isOver } = this.#context;
     if (!isOver && status !== 'completed') ledger.publish({ type: 'call.status', status, ...identity });
   }
 }

@@ -1,6 +1,6 @@
 // An inbound call that rings at a carrier which is steered by commands: it is answered from here.
 import { describeError } from '../base/log.js';
-import { type CallLine, toFailure } from './call-line.js';
+import { type SessionContext, toFailure } from './session-context.js';
 
 /** The report that the call was answered follows the command within this time, or is lost. */
 const ANSWER_TIMEOUT_MS = 10_000;
@@ -10,12 +10,12 @@ const REFUSED_GRACE_MS = 2000;
 const NOT_ANSWERED = { code: 'CARRIER_FAILED', message: 'The carrier did not answer the call.' };
 
 /** Answers the call, once the webhook that told of it is answered itself. `lost`: no report says that it was answered. */
-export function answerRinging(line: CallLine, events: { lost(): void }): void {
-  line.timers.set('answer', 0, () => void answer(line, events));
+export function answerRinging(context: SessionContext, events: { lost(): void }): void {
+  context.timers.set('answer', 0, () => void answer(context, events));
 }
 
-async function answer(line: CallLine, events: { lost(): void }): Promise<void> {
-  const { callId, environment, identity, timers } = line;
+async function answer(context: SessionContext, events: { lost(): void }): Promise<void> {
+  const { callId, environment, identity, timers } = context;
   const { carrier, logger } = environment;
   const { carrierCallId } = identity;
   if (carrierCallId === null) return;
@@ -25,8 +25,10 @@ async function answer(line: CallLine, events: { lost(): void }): Promise<void> {
   } catch (error) {
     logger.warn({ callId, ...describeError(error) }, 'the carrier did not answer the call');
     // The report may have been faster.
-    if (line.isOver || !timers.has('answer')) return;
+    if (context.isOver || !timers.has('answer')) return;
     const failure = toFailure(error, NOT_ANSWERED);
-    timers.set('answer', REFUSED_GRACE_MS, () => line.end({ reason: 'failed', failure, carrier: 'hang-up' }));
+    timers.set('answer', REFUSED_GRACE_MS, () =>
+      context.end({ reason: 'failed', failure, carrier: 'hang-up' }),
+    );
   }
 }

@@ -3,7 +3,7 @@ import type { CallDirection, HangUpState, Recording } from '../contract/call-rec
 import type { AgentlessAnswer, ChosenAgent } from './choice/call-choice.js';
 import type { OutboundRequest, StreamAdmission } from './call-desk.js';
 import type { EngineRecipe } from '../engines/engine.js';
-import type { Farewell } from './ending/farewell.js';
+import type { CarrierTeardown } from './ending/carrier-teardown.js';
 import type { LeftCall } from './resume/call-state.js';
 import type { CallStates } from './resume/call-states.js';
 import type { Preparations } from './voice/preparations.js';
@@ -54,8 +54,8 @@ export interface CallRemains {
   readonly direction: CallDirection;
   readonly ledger: LateLedger;
   /** What is still asked of the carrier; undefined when there is nothing to ask. */
-  readonly farewell: Farewell | undefined;
-  /** Tells the farewell of a call that was called off while it was dialed which one it is. */
+  readonly teardown: CarrierTeardown | undefined;
+  /** Tells the teardown of a call that was called off while it was dialed which one it is. */
   adopt?(carrierCallId: string): void;
 }
 

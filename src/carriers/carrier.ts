@@ -1,4 +1,4 @@
-// Contract of a telephony carrier: its webhooks, its media stream and its REST API, each in the words of the house.
+// Contract of a telephony carrier: its webhooks, its media stream and its REST API, each in our words.
 import type { AudioFormat } from '../audio/format.js';
 import type { LooseEnds } from '../base/loose-ends.js';
 import type {
@@ -154,7 +154,7 @@ export interface WebhookReply {
   readonly body: string;
 }
 
-/** HTTP words <-> house words. */
+/** HTTP words <-> our words. */
 export interface WebhookDialect {
   readonly routes: readonly WebhookRoute[];
   /** @throws RequestError for a body that is verified but senseless. */
@@ -192,7 +192,7 @@ export type MediaMessage =
   /** Malformed, unknown or out of place. `reason` is a static sentence without content of the message. */
   | { type: 'unexpected'; reason: string };
 
-/** Wire words <-> house words for one stream. Holds the stream's id and state; never throws. */
+/** Wire words <-> our words for one stream. Holds the stream's id and state; never throws. */
 export interface MediaDialect {
   /** Reads one text message. */
   decode(text: string): MediaMessage;

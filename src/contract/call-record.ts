@@ -313,7 +313,7 @@ export interface Incident {
   /** One sentence without numbers, keys or transcript. */
   message: string;
   /**
-   * How long the call was without what had failed, in milliseconds; null if that does not apply. For `sorry-spoken`: how long the caller
+   * How long the call was without what had failed, in milliseconds; null if that does not apply. For `apology-spoken`: how long the caller
    * had heard nothing, counted from when they began to wait, or else from the failure, until the apology began or the carrier accepted it.
    */
   durationMs: number | null;

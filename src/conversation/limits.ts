@@ -4,7 +4,7 @@
 /** Callers ask whether anybody is there after some five seconds without a sound. */
 const CALLER_ASKS_MS = 5000;
 
-/** A carrier needs a moment to begin to say sorry. */
+/** A carrier needs a moment to begin an apology. */
 const CARRIER_BEGINS_MS = 400;
 
 /** So early that whoever takes over has what an answer has in any case, and a moment to be begun, before the caller asks. */
@@ -19,9 +19,9 @@ export const LIMITS = {
     lastMs: CALLER_ASKS_MS - CARRIER_BEGINS_MS,
     /** The same where somebody else can answer in the place of who does not. */
     replaceableMs: REPLACEABLE_MS,
-    /** Left to the voice, to say sorry for a model that hangs, or for words that came at the last moment. */
+    /** Left to the voice, to apologize for a model that hangs, or for words that came at the last moment. */
     voiceMs: 400,
-    /** With less left of it a third engine is not begun: the carrier says sorry. */
+    /** With less left of it a third engine is not begun: the carrier apologizes. */
     minThirdMs: 1200,
     /** A provider that has used it up is found by then: what is longer was for nothing, or for the application. */
     lateMs: 1000,
@@ -31,7 +31,7 @@ export const LIMITS = {
   answer: {
     /**
      * A model that works mostly begins within 1.5 s. Where the words came after three seconds, this is all that is left of the silence: the
-     * voice is then not asked to say sorry any more, the carrier is.
+     * voice is then not asked to apologize any more, the carrier is.
      */
     minMs: 1600,
     /** The same where somebody else can answer, who needs some of the time. */
@@ -118,7 +118,7 @@ export const LIMITS = {
     minAnswerMs: 1200,
   },
 
-  /** The agent's own words of sorry, behind which the carrier's stand. */
+  /** The agent's own apology, behind which the carrier's stand. */
   apology: {
     /** By then it sounds, where the caller's silence leaves it so long. */
     soundMs: 1500,

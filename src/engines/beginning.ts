@@ -120,7 +120,7 @@ export function leadingTo(owed: Owed): Manner {
     case 'rest':
       return { leadsTo: { text: owed.text, manner: owed.manner } };
     case 'goodbye':
-      return { leadsTo: farewell(owed) };
+      return { leadsTo: goodbye(owed) };
     case 'answer':
       return { leadsTo: 'answer' };
     case 'greeting':
@@ -129,6 +129,6 @@ export function leadingTo(owed: Owed): Manner {
   }
 }
 
-function farewell({ text, reason }: Goodbye): Unsaid {
+function goodbye({ text, reason }: Goodbye): Unsaid {
   return { text, manner: { ends: reason } };
 }

@@ -56,9 +56,9 @@ export interface UsageFact {
   readonly payee?: Payee | undefined;
 }
 
-/** The caller hears the agent say sorry, as the call cannot go on. The owner of the call makes an incident of it. */
-export interface SorryFact {
-  readonly type: 'sorry.spoken';
+/** The caller hears the agent apologize, as the call cannot go on. The owner of the call makes an incident of it. */
+export interface ApologyFact {
+  readonly type: 'apology.spoken';
   /** How long the caller had heard nothing while they waited, or since the failure where they did not, in milliseconds. */
   readonly waitedMs: number;
 }
@@ -93,7 +93,7 @@ export type EngineFact =
       }
     >
   | UsageFact
-  | SorryFact
+  | ApologyFact
   | HandoffFact;
 
 /** Who is paid for what. `application`: what it spends is its own affair. A stage that is not there costs nothing. */
@@ -231,7 +231,7 @@ export interface Engine {
   readonly state: ConversationState;
   /** Opens providers and says the greeting. */
   start(): void;
-  /** One 20 ms frame in the house format. Valid until the method returns. */
+  /** One 20 ms frame in the internal format. Valid until the method returns. */
   pushAudio(frame: Int16Array): void;
   /**
    * The same audio as the line carries it, before its frames, for an engine that passes it on. Valid until the method returns. True when its

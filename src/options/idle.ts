@@ -23,7 +23,7 @@ const IDLE = {
 const IDLE_OPTIONS = ['afterSeconds', 'prompts', 'goodbye'];
 
 /**
- * Undefined when the agent waits for its caller without end. `isOneOfSeveral`: in `language`, and in others; what the house would say by itself is
+ * Undefined when the agent waits for its caller without end. `isOneOfSeveral`: in `language`, and in others; what offhook would say by itself is
  * English. @throws ConfigError
  */
 export function checkIdle(

@@ -144,7 +144,7 @@ export interface RealtimeSession {
    * up: its calls are given a first result that says so, and the model speaks.
    */
   fill?(text: string): void;
-  /** Adds to the conversation what was not spoken: keys that the caller pressed, or a note of the house. Asks for no answer. */
+  /** Adds to the conversation what was not spoken: keys that the caller pressed, or a note of ours. Asks for no answer. */
   addText(message: { readonly role: 'user' | 'system'; readonly text: string }): void;
   /** Asks for an answer to what there is, as soon as no response is under way. */
   respond(): void;
@@ -174,7 +174,7 @@ export interface RealtimeModel {
   readonly kind?: 'realtime' | undefined;
   /** `vendor/model`, as records show it. */
   readonly name: string;
-  /** What it takes and gives, the best first. The house offers mu-law or A-law of 8 kHz and PCM of 8, 16 or 24 kHz. */
+  /** What it takes and gives, the best first. We offer mu-law or A-law of 8 kHz and PCM of 8, 16 or 24 kHz. */
   readonly inputFormats: readonly AudioFormat[];
   readonly outputFormats: readonly AudioFormat[];
   /** True when `userText` comes for each `speechEnded`. Otherwise nobody waits for it. */

@@ -1,4 +1,4 @@
-// What every HTTP server of the house has in common: its time limits, how it binds, what it says to garbage.
+// What all our HTTP servers have in common: its time limits, how it binds, what it says to garbage.
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ConfigError, RequestError } from '../base/errors.js';

@@ -16,7 +16,7 @@ export interface BellOptions {
   readonly logger: Logger;
 }
 
-/** How a call that waits for an answer can be answered: by the desk, if there is room, or with a farewell. */
+/** How a call that waits for an answer can be answered: by the desk, if there is room, or with a refusal. */
 type Kind = 'own' | 'known' | 'new' | 'stranger';
 
 /** Answers calls that ring, and outbound ones that were answered. */

@@ -1,4 +1,4 @@
-// The doors of the house: assembles routes and streams, listens, and closes in order. Decides nothing about calls.
+// The network side: assembles routes and streams, listens, and closes in order. Decides nothing about calls.
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';

@@ -8,7 +8,7 @@ const FAILURE = { code: 'PROVIDER_FAILED', message: 'The language model failed.'
 
 const SCENARIOS: readonly Scenario[] = [
   {
-    name: 'the engine breaks, the carrier says sorry and is done',
+    name: 'the engine breaks, the carrier apologizes and is done',
     async play(scene) {
       await scene.up();
       scene.bench.engine.trouble = 'dtmf';
@@ -26,7 +26,7 @@ const SCENARIOS: readonly Scenario[] = [
       steering === 'replies' ? [`speak ID ${SORRY}`] : [`speak ID ${SORRY}`, 'hangUp ID'],
   },
   {
-    name: 'the engine breaks, and nobody says that the sorry is over, and the call',
+    name: 'the engine breaks, and nobody says that the apology is over, and the call',
     only: { steering: 'replies', direction: 'inbound' },
     async play(scene) {
       await scene.up();
@@ -44,7 +44,7 @@ const SCENARIOS: readonly Scenario[] = [
     requests: () => [`speak ID ${SORRY}`, 'lookUp ID', 'lookUp ID'],
   },
   {
-    name: 'the engine breaks, and nobody says when the sorry is over',
+    name: 'the engine breaks, and nobody says when the apology is over',
     async play(scene) {
       await scene.up();
       scene.bench.engine.context.endCall('provider-failed', {
@@ -88,7 +88,7 @@ const SCENARIOS: readonly Scenario[] = [
     requests: () => [`speak ID ${SORRY}`, 'hangUp ID'],
   },
   {
-    name: 'the other side hangs up in the middle of the sorry',
+    name: 'the other side hangs up in the middle of the apology',
     only: { steering: 'commands' },
     async play(scene) {
       await scene.up();
@@ -103,7 +103,7 @@ const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-it('a sorry of the carrier is on the record, with the time that it took to be taken', async () => {
+it('an apology of the carrier is on the record, with the time that it took to be taken', async () => {
   const scene = new Scene({ steering: 'commands', direction: 'inbound' });
   await scene.up();
   let take: () => void = () => {};
@@ -116,11 +116,11 @@ it('a sorry of the carrier is on the record, with the time that it took to be ta
   scene.report({ type: 'speech-ended' });
   const message = 'The carrier has taken the order to tell the caller that something went wrong.';
   expect((await scene.expectEnd()).incidents).toMatchObject([
-    { code: 'sorry-spoken', message, durationMs: 250 },
+    { code: 'apology-spoken', message, durationMs: 250 },
   ]);
 });
 
-it('a sorry of the carrier counts with what the caller had waited for it before', async () => {
+it('an apology of the carrier counts with what the caller had waited for it before', async () => {
   const scene = new Scene({ steering: 'commands', direction: 'inbound' });
   await scene.bench.pass(60_000);
   await scene.up();
@@ -133,22 +133,22 @@ it('a sorry of the carrier counts with what the caller had waited for it before'
   context.endCall('provider-failed', { ...FAILURE, wait });
   await scene.bench.pass(20);
   scene.report({ type: 'speech-ended' });
-  expect((await scene.expectEnd()).incidents).toMatchObject([{ code: 'sorry-spoken', durationMs: 3000 }]);
+  expect((await scene.expectEnd()).incidents).toMatchObject([{ code: 'apology-spoken', durationMs: 3000 }]);
 });
 
-it('a sorry of the agent is on the record, and one of the carrier behind it is no second one', async () => {
+it('an apology of the agent is on the record, and one of the carrier behind it is no second one', async () => {
   const scene = new Scene({ steering: 'commands', direction: 'inbound' });
   await scene.up();
   const { context } = scene.bench.engine;
   const at = context.clock.wallNow();
-  context.fact({ type: 'sorry.spoken', waitedMs: 4199.7 });
+  context.fact({ type: 'apology.spoken', waitedMs: 4199.7 });
   context.endCall('provider-failed', { ...FAILURE, wait: NOBODY_WAITS });
   await scene.bench.pass(20);
   expect(scene.bench.rest.requests.at(-1)).toBe(`speak ${scene.carrierCallId} ${SORRY}`);
   scene.report({ type: 'speech-ended' });
   const message = 'The agent has told the caller that something went wrong.';
   expect((await scene.expectEnd()).incidents).toEqual([
-    { at, code: 'sorry-spoken', message, durationMs: 4200 },
+    { at, code: 'apology-spoken', message, durationMs: 4200 },
   ]);
 });
 

@@ -136,7 +136,7 @@ describe('CallSession', () => {
   it.each([
     ['a codec', 'G722', 'G722.'],
     ['a codec name made to be misread', '<script>\n', 'script.'],
-  ])('has the carrier say sorry to a call with %s that is not spoken here', (_, codec, shown) => {
+  ])('has the carrier apologize to a call with %s that is not spoken here', (_, codec, shown) => {
     const { socket, receiver } = bench.admit();
     receiver.receiveText(startText({ format: null, codec }));
     expect(bench.ofType('call.ended')).toEqual([]);
@@ -223,7 +223,7 @@ describe('CallSession', () => {
       'throws on audio and on close',
       (engine) => void Object.assign(engine, { trouble: 'audio', close: fail }),
     ],
-  ])('an engine that %s ends its call with a sorry of the carrier, others go on', (_, sabotage) => {
+  ])('an engine that %s ends its call with an apology of the carrier, others go on', (_, sabotage) => {
     const other = bench.call('call-2');
     bench.onEngine = sabotage;
     const { socket, receiver } = bench.admit();
@@ -317,7 +317,7 @@ describe('CallSession', () => {
     expect(bench.rest.requests).toEqual([]);
   });
 
-  it('ends at once without a sorry when the carrier cannot be asked for one', () => {
+  it('ends at once without an apology when the carrier cannot be asked for one', () => {
     bench.rest.configured = false;
     bench.onEngine = fail;
     const { socket, receiver } = bench.admit();

@@ -89,7 +89,7 @@ const PHASES: readonly {
     requests: ['transfer ID +15550123 +15550100', 'hangUp ID'],
   },
   {
-    name: 'hears a sorry',
+    name: 'hears an apology',
     async reach(scene) {
       await scene.up();
       scene.bench.engine.trouble = 'dtmf';

@@ -59,7 +59,7 @@ describe('the wait of a caller', () => {
     expect([leftMs(next, 'any', 3000), silentMs(next, 3000)]).toEqual([4500, 100]);
   });
 
-  it('leaves an answer the time that it has in any case, and then none for the voice to say sorry', () => {
+  it('leaves an answer the time that it has in any case, and then none for the voice to apologize', () => {
     const wait = waiting(0, { at: 3500 });
     expect(lefts(wait, 3500, 'any', 'words')).toEqual([1100, 700]);
     const answered = waiting(0, { at: 3500, minMs: minAnswerMs(wait), wait });

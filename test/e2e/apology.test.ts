@@ -98,7 +98,7 @@ describe.each(SIMULATED_CARRIERS)('%s, a call that cannot go on', { timeout: 60_
       });
       const record = await running.record(carrierCallId);
       expect(record.endReason).toBe('provider-failed');
-      expect(record.incidents.filter(({ code }) => code === 'sorry-spoken')).toHaveLength(1);
+      expect(record.incidents.filter(({ code }) => code === 'apology-spoken')).toHaveLength(1);
       const orders = running.simulator.requests.filter(({ purpose }) => purpose === 'speak');
       if (by === 'agent') {
         expect(record.turns.at(-1)?.agentText).toBe(text);

@@ -42,7 +42,7 @@ describe('carrier-b, codecs', () => {
     expect(await running.history()).toHaveLength(1);
   });
 
-  it('says sorry and hangs up when the codec stays foreign', { timeout: 40_000 }, async () => {
+  it('apologizes and hangs up when the codec stays foreign', { timeout: 40_000 }, async () => {
     await using running = await startCarrierPhone('carrier-b', {}, { carrierB: { grant: 'G722' } });
     const report = await running.simulator.call({ script: QUIET });
     const record = await running.record(report.carrierCallId);

@@ -277,7 +277,7 @@ describe.concurrent.each(LINES)('$id, an agent with the model $name', REAL_TIME,
     expect(record.turns.at(-1)).toMatchObject({ agentText: 'They are ready at noon.' });
   });
 
-  it('says sorry through the carrier when the model is gone in the middle of the call', async () => {
+  it('apologizes through the carrier when the model is gone in the middle of the call', async () => {
     await using scene = await start(line, {}, { firstMessage: LONG });
     const { played, running } = scene;
     const calling = running.simulator.call({
@@ -288,7 +288,7 @@ describe.concurrent.each(LINES)('$id, an agent with the model $name', REAL_TIME,
     played.emulator.refuseNext({ status: 503, times: 50 });
     played.emulator.disconnectAll();
     const [leg] = running.simulator.legs;
-    await eventually('the carrier to say sorry', () => (leg?.spoken.length === 1 ? true : undefined));
+    await eventually('the carrier to apologize', () => (leg?.spoken.length === 1 ? true : undefined));
     await calling;
     const record = await failed(running);
     expect(record).toMatchObject({ endReason: 'provider-failed', error: { code: 'PROVIDER_FAILED' } });

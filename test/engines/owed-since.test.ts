@@ -114,7 +114,7 @@ describe('an answer to words that came three seconds late', () => {
     expect(rig.turns[0]?.latency.totalMs).toBeLessThanOrEqual(heardAt - since + 40);
   });
 
-  it('is given up in time for somebody to say sorry', async () => {
+  it('is given up in time for somebody to apologize', async () => {
     const { rig, since } = await late(hangs);
     expect(rig.voice.spoken).toEqual([expect.stringContaining('something went wrong')]);
     expect((rig.player.sent[0]?.at ?? Infinity) - since).toBeLessThanOrEqual(4640);

@@ -99,7 +99,7 @@ describe('a call over Deepgram, Chat Completions and ElevenLabs', { timeout: 60_
     ]);
   });
 
-  it('says sorry and ends when a key is wrong', async () => {
+  it('apologizes and ends when a key is wrong', async () => {
     const { mind, running } = await start({ utterances: ['Hello?'], replies: [] });
     mind.refuseNext({ status: 401, times: 20 });
     const { record } = await running.call([
@@ -115,10 +115,10 @@ describe('a call over Deepgram, Chat Completions and ElevenLabs', { timeout: 60_
     });
     const message = 'The agent has told the caller that something went wrong.';
     expect(record.incidents).toEqual([
-      { at: expect.any(Number), code: 'sorry-spoken', message, durationMs: expect.any(Number) },
+      { at: expect.any(Number), code: 'apology-spoken', message, durationMs: expect.any(Number) },
     ]);
     const read = async (path: string) => (await fetch(`${running.server.url}${path}`)).text();
-    expect(await read('/api/dashboard/export/calls?format=csv')).toContain(',sorry-spoken,');
-    expect(await read('/metrics')).toContain('offhook_incidents_total{code="sorry-spoken"} 1');
+    expect(await read('/api/dashboard/export/calls?format=csv')).toContain(',apology-spoken,');
+    expect(await read('/metrics')).toContain('offhook_incidents_total{code="apology-spoken"} 1');
   });
 });

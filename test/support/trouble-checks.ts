@@ -63,8 +63,8 @@ export function describeTrouble(
         checkHangUp(outcome);
         return;
       }
-      expect(hasFailed ? 'sorry' : 'goes on').toBe(end);
-      if (hasFailed) checkSorry(outcome);
+      expect(hasFailed ? 'apology' : 'goes on').toBe(end);
+      if (hasFailed) checkApology(outcome);
       else {
         checkGoodbye(outcome);
         checkMore(outcome);
@@ -81,7 +81,7 @@ function checkAlways({ call, longestWaitMs, timersLeft, socketsLeft, violations 
 }
 
 /** The caller was told, by the agent or by the carrier, and the record says what happened. */
-function checkSorry({ ending, heard }: TroubleOutcome): void {
+function checkApology({ ending, heard }: TroubleOutcome): void {
   expect(ending).toMatchObject({
     reason: 'provider-failed',
     failure: { code: 'PROVIDER_FAILED', message: expect.stringMatching(SENTENCE) },

@@ -15,8 +15,8 @@ import { APOLOGY, foreignWords } from './trouble-checks.js';
 import type { Phase } from './call-moments.js';
 import { OUTAGES } from './vendor-troubles.js';
 
-/** `goes on`: to its goodbye. `sorry`: it ends, and the caller is told. `either`: it depends on what the moment hits. */
-export type CellEnd = 'goes on' | 'sorry' | 'either';
+/** `goes on`: to its goodbye. `apology`: it ends, and the caller is told. `either`: it depends on what the moment hits. */
+export type CellEnd = 'goes on' | 'apology' | 'either';
 
 /** Callers ask whether anybody is there after some five seconds. */
 const LONGEST_SILENCE_MS = 5000;
@@ -40,9 +40,9 @@ export function checkCell(played: PlayedCell, wanted: CellEnd): void {
   const { cell, record } = played;
   const told = nameOf(cell);
   checkLine(played);
-  const end = record.endReason === 'provider-failed' ? 'sorry' : 'goes on';
+  const end = record.endReason === 'provider-failed' ? 'apology' : 'goes on';
   if (wanted !== 'either') expect.soft(end, told).toBe(wanted);
-  if (end === 'sorry') checkSorry(played);
+  if (end === 'apology') checkApology(played);
   else {
     checkGoodbye(played);
     checkReconnected(cell, record);
@@ -108,7 +108,7 @@ function checkReconnected(
 }
 
 /** The caller was told, by the agent where it has a voice and else by the carrier, and the record says what happened. */
-function checkSorry({ cell, word, record, leg }: PlayedCell): void {
+function checkApology({ cell, word, record, leg }: PlayedCell): void {
   const told = nameOf(cell);
   const { turns, error, incidents } = record;
   expect.soft(error, told).toEqual({
@@ -120,7 +120,7 @@ function checkSorry({ cell, word, record, leg }: PlayedCell): void {
   expect(incidents, told).toEqual([
     {
       at: expect.any(Number),
-      code: 'sorry-spoken',
+      code: 'apology-spoken',
       message: expect.stringMatching(hasVoice ? /^The agent/ : /^The carrier/),
       durationMs: expect.any(Number),
     },
@@ -141,8 +141,8 @@ function silenceOf({ record, report, leg }: PlayedCell): number {
   if (report === undefined) return Number.POSITIVE_INFINITY;
   const { agentSpeech, callerSpeech, durationMs, startedAt } = report;
   const isSpoken = leg.spoken.length > 0;
-  const sorry = record.incidents.find(({ code }) => isSpoken && code === 'sorry-spoken');
-  const endMs = sorry === undefined ? (durationMs ?? 0) : sorry.at - startedAt;
+  const apology = record.incidents.find(({ code }) => isSpoken && code === 'apology-spoken');
+  const endMs = apology === undefined ? (durationMs ?? 0) : apology.at - startedAt;
   let [longestMs, lastMs] = [0, 0];
   const spans = [...agentSpeech, ...callerSpeech, { startMs: endMs, endMs }];
   for (const { startMs, endMs: spokenMs } of spans.sort((one, other) => one.startMs - other.startMs)) {

@@ -43,12 +43,12 @@ const MAX_STREAMS = 60;
 /** A recognizer, a voice or a realtime model comes back. A model's answer is asked for once more if nothing of it came, and there is time. */
 function endOfDrop({ part, phase, trouble }: TroubledCell): CellEnd {
   if (stageOf(part) !== 'llm') return 'goes on';
-  return phase === 'thinking' && trouble !== FROZEN ? 'goes on' : 'sorry';
+  return phase === 'thinking' && trouble !== FROZEN ? 'goes on' : 'apology';
 }
 
 /** In the goodbye nobody has to be heard any more. Of what is said all may be there already. */
 function endOfOutage({ part, phase }: TroubledCell): CellEnd {
-  if (phase !== 'goodbye') return 'sorry';
+  if (phase !== 'goodbye') return 'apology';
   return stageOf(part) === 'stt' ? 'goes on' : 'either';
 }
 

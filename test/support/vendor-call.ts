@@ -33,7 +33,7 @@ const INTO_THINKING_MS = 800;
 /** A vendor without any connection so long after the start of a call has none before it is asked something. */
 const CONNECTED_WITHIN_MS = 200;
 const CLOSING_MS = 2500;
-/** What a carrier needs to begin to say sorry. */
+/** What a carrier needs to begin to apologize. */
 export const CARRIER_SAYS_MS = 300;
 
 const TONES = makeSpeechTones(SPEECH_MS);

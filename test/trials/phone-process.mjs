@@ -24,7 +24,7 @@ const load = (path) => import(new URL(path, dist).href);
 /** What `serve` loads, and who loads it beforehand does not wait for. */
 const SERVED = [
   'index.js',
-  'client/house.js',
+  'client/runtime.js',
   'dashboard/index.js',
   'observability/call-tracer.js',
   'server/server.js',

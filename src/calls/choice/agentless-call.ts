@@ -1,9 +1,9 @@
 // An inbound call that no agent talks to first: the carrier says a text and hangs up, or connects the caller with another number.
 import type { CallAnswer } from '../../carriers/carrier.js';
-import type { CallLine } from '../call-line.js';
+import type { SessionContext } from '../session-context.js';
 import type { CallStanding } from '../call-standing.js';
 import { type CallEnding, NORMAL_CLOSE } from '../ending/call-ending.js';
-import type { LastWords } from '../ending/last-words.js';
+import type { CarrierAnnouncement } from '../ending/carrier-announcement.js';
 import type { CallMedia } from '../streams/call-media.js';
 import type { CallTransfer } from '../transfer/transfer.js';
 import type { AgentlessAnswer } from './call-choice.js';
@@ -12,7 +12,7 @@ import type { AgentlessAnswer } from './call-choice.js';
 const SAID: CallEnding = { reason: 'agent-hangup', close: NORMAL_CLOSE, carrier: 'hang-up' };
 
 export interface AgentlessCallParts {
-  readonly words: LastWords;
+  readonly announcement: CarrierAnnouncement;
   readonly transfer: CallTransfer;
   readonly standing: CallStanding;
   readonly media: CallMedia;
@@ -20,13 +20,13 @@ export interface AgentlessCallParts {
 
 export class AgentlessCall {
   readonly #answer: AgentlessAnswer;
-  readonly #line: CallLine;
+  readonly #context: SessionContext;
   readonly #parts: AgentlessCallParts;
   #isConnected = false;
 
-  constructor(answer: AgentlessAnswer, line: CallLine, parts: AgentlessCallParts) {
+  constructor(answer: AgentlessAnswer, context: SessionContext, parts: AgentlessCallParts) {
     this.#answer = answer;
-    this.#line = line;
+    this.#context = context;
     this.#parts = parts;
   }
 
@@ -42,22 +42,22 @@ export class AgentlessCall {
 
   /** The carrier answers the call, and does what is asked of it in the reply to its webhook. */
   instruct(): CallAnswer {
-    const { words, transfer, standing } = this.#parts;
+    const { announcement, transfer, standing } = this.#parts;
     this.#isConnected = true;
     standing.rings();
     standing.isNowAnswered();
     if (this.#answer.type === 'transfer')
       return { type: 'transfer', ...transfer.instructed(this.#answer.to) };
-    const { announcement } = this.#answer;
-    words.instructed(announcement, SAID);
-    return { type: 'say', text: announcement.text, language: announcement.language };
+    const { text, language } = this.#answer.announcement;
+    announcement.instructed(this.#answer.announcement, SAID);
+    return { type: 'say', text, language };
   }
 
   /** Orders it of a carrier that is steered by commands, once. */
   order(): void {
     if (this.#isConnected) return;
     this.#isConnected = true;
-    if (this.#answer.type === 'say') this.#parts.words.say(this.#answer.announcement, SAID);
+    if (this.#answer.type === 'say') this.#parts.announcement.say(this.#answer.announcement, SAID);
     else void this.#transfer(this.#answer.to);
   }
 
@@ -68,7 +68,7 @@ export class AgentlessCall {
       await transfer.order(to, () => {});
     } catch {
       // Logged where the carrier was asked.
-      if (!this.#line.isOver && standing.over === undefined) media.open();
+      if (!this.#context.isOver && standing.over === undefined) media.open();
     }
   }
 }

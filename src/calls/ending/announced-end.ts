@@ -3,10 +3,10 @@ import type { SetPhrases } from '../../engines/languages/set-phrases.js';
 import { phrasesIn } from '../../engines/languages/spoken-words.js';
 import type { CallConversation } from '../voice/call-conversation.js';
 import { type CallEnding, NORMAL_CLOSE } from './call-ending.js';
-import type { CallLine } from '../call-line.js';
+import type { SessionContext } from '../session-context.js';
 import type { CallMedia } from '../streams/call-media.js';
 import type { CallStanding } from '../call-standing.js';
-import type { Announcement, LastWords } from './last-words.js';
+import type { Announcement, CarrierAnnouncement } from './carrier-announcement.js';
 import type { CallTransfer } from '../transfer/transfer.js';
 
 export interface AnnouncedEndParts {
@@ -14,17 +14,17 @@ export interface AnnouncedEndParts {
   readonly conversation: CallConversation;
   readonly standing: CallStanding;
   readonly transfer: CallTransfer;
-  readonly words: LastWords;
+  readonly announcement: CarrierAnnouncement;
 }
 
 const OVER_BUDGET: CallEnding = { reason: 'budget', close: NORMAL_CLOSE, carrier: 'hang-up' };
 
 export class AnnouncedEnd {
-  readonly #line: CallLine;
+  readonly #context: SessionContext;
   readonly #parts: AnnouncedEndParts;
 
-  constructor(line: CallLine, parts: AnnouncedEndParts) {
-    this.#line = line;
+  constructor(context: SessionContext, parts: AnnouncedEndParts) {
+    this.#context = context;
     this.#parts = parts;
   }
 
@@ -36,27 +36,27 @@ export class AnnouncedEnd {
 
   /** The call has used up its money. A caller who is being handed over is not hung up on; the next cost asks again. One who has left ends it. */
   overBudget(): void {
-    const { standing, transfer, words } = this.#parts;
+    const { standing, transfer, announcement } = this.#parts;
     // Who tells of the cost may be in the middle of it: the engine that used it is not closed under its own feet.
-    this.#line.timers.set('budget', 0, () => {
-      const isEnding = words.ending !== undefined || standing.over !== undefined;
+    this.#context.timers.set('budget', 0, () => {
+      const isEnding = announcement.ending !== undefined || standing.over !== undefined;
       if (!isEnding && !transfer.isPending) this.#say(this.#setPhrases.overBudget, OVER_BUDGET);
     });
   }
 
   get #setPhrases(): SetPhrases {
-    return phrasesIn(this.#line.recipe, this.#line.ledger.language);
+    return phrasesIn(this.#context.recipe, this.#context.ledger.language);
   }
 
-  #say(announcement: Announcement, ending: CallEnding): void {
-    const { conversation, media, standing, words } = this.#parts;
-    if (this.#line.isOver) return;
+  #say(words: Announcement, ending: CallEnding): void {
+    const { conversation, media, standing, announcement } = this.#parts;
+    if (this.#context.isOver) return;
     if (standing.over !== undefined) {
-      this.#line.end(ending);
+      this.#context.end(ending);
       return;
     }
     conversation.close();
     media.unexpect();
-    words.say(announcement, ending);
+    announcement.say(words, ending);
   }
 }

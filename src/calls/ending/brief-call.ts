@@ -46,5 +46,5 @@ export function recordBriefly(
     media: { framesReceived: 0, framesSent: 0, unexpectedMessages: 0, clears: 0 },
     ...(durationMs === undefined ? {} : { durationMs }),
   });
-  return new EndedCall({ callId, carrierCallId, direction, ledger, farewell: undefined });
+  return new EndedCall({ callId, carrierCallId, direction, ledger, teardown: undefined });
 }

@@ -2,7 +2,7 @@
 import type { CallAnswer } from '../../carriers/carrier.js';
 import type { HangUpState } from '../../contract/call-record.js';
 import type { CallReport } from '../call-desk.js';
-import type { Farewell } from './farewell.js';
+import type { CarrierTeardown } from './carrier-teardown.js';
 import type { CallRemains } from '../session-owner.js';
 
 const HANG_UP: CallAnswer = { type: 'hang-up' };
@@ -12,18 +12,18 @@ export class EndedCall {
   readonly ledger: CallRemains['ledger'];
   readonly #direction: CallRemains['direction'];
   #carrierCallId: string | null;
-  /** Both know the whole session, and a call is remembered for hours: let go of as soon as the farewell is done. */
-  #farewell: Farewell | undefined;
+  /** Both know the whole session, and a call is remembered for hours: let go of as soon as the teardown is done. */
+  #teardown: CarrierTeardown | undefined;
   #adopt: CallRemains['adopt'];
 
-  constructor({ callId, carrierCallId, direction, ledger, farewell, adopt }: CallRemains) {
+  constructor({ callId, carrierCallId, direction, ledger, teardown, adopt }: CallRemains) {
     this.callId = callId;
     this.ledger = ledger;
     this.#direction = direction;
     this.#carrierCallId = carrierCallId;
-    if (farewell === undefined) return;
+    if (teardown === undefined) return;
     this.#adopt = adopt;
-    this.follow(farewell);
+    this.follow(teardown);
   }
 
   get carrierCallId(): string | null {
@@ -32,7 +32,7 @@ export class EndedCall {
 
   /** True while the carrier is being asked for something, or will be. */
   get isTakingLeave(): boolean {
-    return this.#farewell !== undefined;
+    return this.#teardown !== undefined;
   }
 
   identify(carrierCallId: string): void {
@@ -41,20 +41,20 @@ export class EndedCall {
 
   /** Tries the hang-up that is pending at once. Resolves with how it stands then; undefined when none is pending. */
   hangUp(): Promise<HangUpState> | undefined {
-    return this.#farewell?.tryNow();
+    return this.#teardown?.tryNow();
   }
 
   /** The carrier asks about the call: it can be asked, too. */
   isHeardOf(): void {
-    this.#farewell?.nudge();
+    this.#teardown?.nudge();
   }
 
   /** Something is asked of the carrier, which a report of the end makes needless. */
-  follow(farewell: Farewell): void {
-    this.#farewell = farewell;
-    void farewell.done.then(() => {
-      if (this.#farewell !== farewell) return;
-      this.#farewell = undefined;
+  follow(teardown: CarrierTeardown): void {
+    this.#teardown = teardown;
+    void teardown.done.then(() => {
+      if (this.#teardown !== teardown) return;
+      this.#teardown = undefined;
       this.#adopt = undefined;
     });
   }
@@ -90,7 +90,7 @@ export class EndedCall {
 
   /** Also a hang-up that the carrier has refused is done then. */
   #isOverAtCarrier(): void {
-    this.#farewell?.carrierSaysOver();
+    this.#teardown?.carrierSaysOver();
     if (this.ledger.hangUp === 'failed') this.ledger.hungUp('done');
   }
 }

@@ -15,7 +15,7 @@ const CHARGE_DUE_MS = 10 * 60_000;
 export function recallCall(record: CallRecord, environment: CallEnvironment): EndedCall {
   const { callId, carrierCallId, direction } = record;
   const ledger = new RecalledLedger(record, environment);
-  return new EndedCall({ callId, carrierCallId, direction, ledger, farewell: undefined });
+  return new EndedCall({ callId, carrierCallId, direction, ledger, teardown: undefined });
 }
 
 /** True while it makes sense to ask the carrier what the call costs. */

@@ -21,7 +21,7 @@ import { type CostState, RunningCost } from '../money/running-cost.js';
 /** Notes of one call beyond this are not told: the record keeps no more. */
 const MAX_NOTES = 100;
 
-const SORRY_SPOKEN = {
+const APOLOGY_SPOKEN = {
   agent: 'The agent has told the caller that something went wrong.',
   carrier: 'The carrier has taken the order to tell the caller that something went wrong.',
 };
@@ -31,7 +31,7 @@ const OTHER_LEG =
 
 const TRANSFER_ID = 'transfer-';
 const SENT_KEYS_ID = 'sent-keys-';
-const SORRY_CODE = 'sorry-spoken';
+const APOLOGY_CODE = 'apology-spoken';
 const ALL_KEPT: PrivacyPolicy = { transcript: 'full', keys: 'full' };
 
 /** What a process that takes the call up goes on from, beside the record. Plain JSON. */
@@ -41,7 +41,7 @@ export interface LedgerState {
   readonly keySequences: number;
   readonly transfers: number;
   readonly notes: number;
-  readonly isSorry: boolean;
+  readonly hasApologized: boolean;
 }
 
 /** A call that another process had. */
@@ -73,7 +73,7 @@ export class CallLedger {
   #notes = 0;
   /** The carrier bills a leg to another number beside the call. */
   #hasOtherLeg = false;
-  #isSorry = false;
+  #hasApologized = false;
   /** Where the end is told long after it was. */
   #endedAt: number | undefined;
   #hangUp: HangUpState | null = null;
@@ -101,7 +101,7 @@ export class CallLedger {
       keySequences: this.#keySequences,
       transfers: this.#transfers,
       notes: this.#notes,
-      isSorry: this.#isSorry,
+      hasApologized: this.#hasApologized,
     };
   }
 
@@ -163,8 +163,8 @@ export class CallLedger {
       this.#cost.used(fact);
       return;
     }
-    if (fact.type === 'sorry.spoken') {
-      this.sorrySpoken('agent', fact.waitedMs);
+    if (fact.type === 'apology.spoken') {
+      this.apologySpoken('agent', fact.waitedMs);
       return;
     }
     if (fact.type === 'caller.handed-over') {
@@ -217,10 +217,10 @@ export class CallLedger {
   }
 
   /** The caller was told that something went wrong, for which they had waited so long. The first time counts. */
-  sorrySpoken(by: keyof typeof SORRY_SPOKEN, waitedMs: number): void {
-    if (this.#isSorry) return;
-    this.#isSorry = true;
-    this.note(SORRY_CODE, SORRY_SPOKEN[by], { durationMs: Math.round(waitedMs) });
+  apologySpoken(by: keyof typeof APOLOGY_SPOKEN, waitedMs: number): void {
+    if (this.#hasApologized) return;
+    this.#hasApologized = true;
+    this.note(APOLOGY_CODE, APOLOGY_SPOKEN[by], { durationMs: Math.round(waitedMs) });
   }
 
   /** Keys that were sent are in the transcript like those that were received. */
@@ -269,7 +269,8 @@ export class CallLedger {
     this.#keySequences = Math.max(state?.keySequences ?? 0, lastNumber(transcript, SENT_KEYS_ID));
     this.#transfers = Math.max(state?.transfers ?? 0, lastNumber(transcript, TRANSFER_ID));
     this.#notes = Math.max(state?.notes ?? 0, incidents.length);
-    this.#isSorry = state?.isSorry === true || incidents.some(({ code }) => code === SORRY_CODE);
+    this.#hasApologized =
+      state?.hasApologized === true || incidents.some(({ code }) => code === APOLOGY_CODE);
   }
 
   #enter(id: string, text: string, role: TranscriptRole): void {

@@ -1,6 +1,6 @@
 // Keys of one call: those that are pressed, each counted once, and those that are sent.
 import type { StreamLoss } from '../streams/call-stream.js';
-import { type CallLine, leavesOpen, onceKept } from '../call-line.js';
+import { type SessionContext, leavesOpen, onceKept } from '../session-context.js';
 import { type CallMedia, STREAM_DEADLINE_MS } from '../streams/call-media.js';
 import { KeyJoin, type KeySource } from './key-join.js';
 import { checkKeys, keysDurationMs } from './sent-keys.js';
@@ -17,7 +17,7 @@ export interface KeyEvents {
 }
 
 export class CallKeys {
-  readonly #line: CallLine;
+  readonly #context: SessionContext;
   readonly #media: CallMedia;
   readonly #events: KeyEvents;
   readonly #join = new KeyJoin();
@@ -25,8 +25,8 @@ export class CallKeys {
   #isSending = false;
   #loss: StreamLoss | undefined;
 
-  constructor(line: CallLine, media: CallMedia, events: KeyEvents) {
-    this.#line = line;
+  constructor(context: SessionContext, media: CallMedia, events: KeyEvents) {
+    this.#context = context;
     this.#media = media;
     this.#events = events;
   }
@@ -36,7 +36,7 @@ export class CallKeys {
   }
 
   heard(source: KeySource, digit: string): void {
-    const { environment, ledger } = this.#line;
+    const { environment, ledger } = this.#context;
     if (!this.#join.hear(source, digit, environment.clock.now()) || !this.takesSmallMessage()) return;
     ledger.publish({ type: 'dtmf.received', digit });
     this.#events.pressed(digit);
@@ -57,7 +57,7 @@ export class CallKeys {
   async send(digits: string, demand: () => void): Promise<void> {
     checkKeys(digits);
     demand();
-    const { environment, identity, ledger, isOver } = this.#line;
+    const { environment, identity, ledger, isOver } = this.#context;
     const { carrier } = environment;
     const { carrierCallId } = identity;
     if (carrierCallId === null || isOver) return;
@@ -70,14 +70,14 @@ export class CallKeys {
     // The stream may be gone before the request is answered.
     if (isReplacing) this.#media.expect(deadlineMs);
     try {
-      await onceKept(this.#line, () => carrier.rest.sendDigits(carrierCallId, digits, invitation));
+      await onceKept(this.#context, () => carrier.rest.sendDigits(carrierCallId, digits, invitation));
     } catch (error) {
       this.#isSending = false;
       if (isReplacing) this.#failed(error, deadlineMs);
       throw error;
     }
     this.#isSending = false;
-    if (this.#line.isOver) return;
+    if (this.#context.isOver) return;
     ledger.keysSent(digits);
     if (isReplacing && this.#media.isExpected) this.#media.expect(deadlineMs);
   }
@@ -94,7 +94,7 @@ export class CallKeys {
   }
 
   #takeBack(): void {
-    if (this.#line.isOver) return;
+    if (this.#context.isOver) return;
     this.#media.unexpect();
     if (this.#loss !== undefined) this.#events.refusedAfter(this.#loss);
   }

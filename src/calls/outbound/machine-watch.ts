@@ -2,8 +2,8 @@
 import type { MachineVerdict } from '../../carriers/carrier.js';
 import type { AmdResult } from '../../contract/call-record.js';
 import { type CallEnding, NORMAL_CLOSE } from '../ending/call-ending.js';
-import type { CallLine } from '../call-line.js';
-import type { LastWords } from '../ending/last-words.js';
+import type { SessionContext } from '../session-context.js';
+import type { CarrierAnnouncement } from '../ending/carrier-announcement.js';
 import { type MachineAction, MachineDetection } from './machine-detection.js';
 
 /** How long a machine's greeting is waited for. */
@@ -21,17 +21,17 @@ export interface MachineEvents {
 export interface MachineWatchOptions {
   /** Undefined leaves none. */
   readonly message: string | undefined;
-  readonly words: LastWords;
+  readonly announcement: CarrierAnnouncement;
 }
 
 export class MachineWatch {
-  readonly #line: CallLine;
+  readonly #context: SessionContext;
   readonly #options: MachineWatchOptions;
   readonly #events: MachineEvents;
   readonly #detection: MachineDetection;
 
-  constructor(line: CallLine, options: MachineWatchOptions, events: MachineEvents) {
-    this.#line = line;
+  constructor(context: SessionContext, options: MachineWatchOptions, events: MachineEvents) {
+    this.#context = context;
     this.#options = options;
     this.#events = events;
     this.#detection = new MachineDetection({ hasMessage: Boolean(options.message) });
@@ -42,7 +42,7 @@ export class MachineWatch {
   }
 
   heard(verdict: MachineVerdict): void {
-    const { ledger } = this.#line;
+    const { ledger } = this.#context;
     const { detected, action } = this.#detection.hear(verdict);
     if (detected !== undefined) {
       const amd = { answeredBy: detected, detectedAt: ledger.clock.wallNow() };
@@ -58,7 +58,7 @@ export class MachineWatch {
   }
 
   #follow(action: MachineAction, verdict: MachineVerdict): void {
-    const { timers } = this.#line;
+    const { timers } = this.#context;
     if (action === 'wait') {
       this.#events.silence();
       timers.set('machine', GREETING_LIMIT_MS, () => {
@@ -69,15 +69,15 @@ export class MachineWatch {
     if (action === 'hang-up') {
       // Nobody has been reached who could be talked to.
       const outcome = verdict === 'fax' ? 'failed' : undefined;
-      this.#line.end({ ...AGENT_LEAVES, carrier: 'hang-up', outcome });
+      this.#context.end({ ...AGENT_LEAVES, carrier: 'hang-up', outcome });
     }
   }
 
   #leaveMessage(): void {
-    const { recipe, timers } = this.#line;
+    const { recipe, timers } = this.#context;
     timers.cancel('machine');
     this.#events.silence();
-    const { words, message = '' } = this.#options;
-    words.say({ text: message, language: recipe.language }, AGENT_LEAVES);
+    const { announcement, message = '' } = this.#options;
+    announcement.say({ text: message, language: recipe.language }, AGENT_LEAVES);
   }
 }

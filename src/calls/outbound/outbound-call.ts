@@ -4,7 +4,7 @@ import { describeError } from '../../base/log.js';
 import type { CallOutcome } from '../../contract/call-record.js';
 import type { OutboundRequest } from '../call-desk.js';
 import { carrierLimitSeconds } from '../ending/carrier-limit.js';
-import { type CallLine, leavesOpen, onceKept, toFailure, webhookBaseUrl } from '../call-line.js';
+import { type SessionContext, leavesOpen, onceKept, toFailure, webhookBaseUrl } from '../session-context.js';
 
 /** A call whose request has no answer is proven by a report within this time, or counts as not placed. */
 const PROOF_MS = 10_000;
@@ -24,14 +24,14 @@ export class OutboundCall {
   readonly request: OutboundRequest;
   /** Resolves, never rejects, when the request is done with: a call at the carrier has its id by then. */
   readonly settled: Promise<void>;
-  readonly #line: CallLine;
+  readonly #context: SessionContext;
   readonly #events: OutboundEvents;
   #settle = () => {};
   #prove = () => {};
 
-  constructor(line: CallLine, request: OutboundRequest, events: OutboundEvents) {
+  constructor(context: SessionContext, request: OutboundRequest, events: OutboundEvents) {
     this.request = request;
-    this.#line = line;
+    this.#context = context;
     this.#events = events;
     this.settled = new Promise((resolve) => {
       this.#settle = resolve;
@@ -40,7 +40,7 @@ export class OutboundCall {
 
   /** Resolves when the carrier has taken the call, or when it is over meanwhile. @throws ConfigError, CarrierError; it is over then. */
   async place(): Promise<void> {
-    const { environment, callId } = this.#line;
+    const { environment, callId } = this.#context;
     try {
       const { carrierCallId } = await this.#dial();
       this.#events.placed(carrierCallId);
@@ -73,19 +73,19 @@ export class OutboundCall {
   }
 
   get #isKnown(): boolean {
-    return this.#line.identity.carrierCallId !== null;
+    return this.#context.identity.carrierCallId !== null;
   }
 
   #dial(): Promise<{ carrierCallId: string }> {
-    const { environment, callId } = this.#line;
+    const { environment, callId } = this.#context;
     const { carrier, recording } = environment;
     const { to, from, ringTimeoutSeconds, machineDetection } = this.request;
-    return onceKept(this.#line, async () =>
+    return onceKept(this.#context, async () =>
       carrier.rest.dial({
         callId,
         from,
         to,
-        webhookBaseUrl: webhookBaseUrl(this.#line),
+        webhookBaseUrl: webhookBaseUrl(this.#context),
         ringTimeoutSeconds,
         maxCallSeconds: carrierLimitSeconds(environment),
         machineDetection,
@@ -96,7 +96,7 @@ export class OutboundCall {
 
   #proof(): Promise<void> {
     return new Promise((resolve) => {
-      const wait = this.#line.environment.clock.after(PROOF_MS, resolve);
+      const wait = this.#context.environment.clock.after(PROOF_MS, resolve);
       this.#prove = () => {
         wait.cancel();
         resolve();
@@ -107,23 +107,23 @@ export class OutboundCall {
   /** @throws the error, unless somebody else has ended the call meanwhile. */
   #fail(error: unknown, isUnknown: boolean): void {
     if (isUnknown) {
-      this.#line.ledger.note('CARRIER_FAILED', 'It is not known whether the carrier has placed the call.');
+      this.#context.ledger.note('CARRIER_FAILED', 'It is not known whether the carrier has placed the call.');
     }
-    if (this.#line.isOver) return;
+    if (this.#context.isOver) return;
     const sentence = 'The carrier did not place the call.';
     const failure = toFailure(error, { code: 'CARRIER_FAILED', message: sentence });
-    this.#line.end({ reason: 'failed', outcome: 'failed', failure });
+    this.#context.end({ reason: 'failed', outcome: 'failed', failure });
     if (error instanceof CarrierError || error instanceof ConfigError) throw error;
     throw new CarrierError(sentence, { status: null, retryable: false, cause: error });
   }
 
   #watchRinging(agoMs = 0): void {
     const delayMs = this.request.ringTimeoutSeconds * 1000 + RING_GRACE_MS - agoMs;
-    if (!this.#line.isOver) this.#line.timers.set('ring', delayMs, () => void this.#lookUp());
+    if (!this.#context.isOver) this.#context.timers.set('ring', delayMs, () => void this.#lookUp());
   }
 
   async #lookUp(): Promise<void> {
-    const { callId, environment, identity } = this.#line;
+    const { callId, environment, identity } = this.#context;
     const { carrierCallId } = identity;
     let outcome: CallOutcome = 'no-answer';
     try {

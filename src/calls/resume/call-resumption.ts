@@ -3,9 +3,9 @@ import { describeError } from '../../base/log.js';
 import type { CallRecord } from '../../contract/call-record.js';
 import type { CallReport } from '../call-desk.js';
 import type { CallEnvironment } from '../call-environment.js';
-import type { CallLine } from '../call-line.js';
+import type { SessionContext } from '../session-context.js';
 import type { CallStanding } from '../call-standing.js';
-import type { LastWords } from '../ending/last-words.js';
+import type { CarrierAnnouncement } from '../ending/carrier-announcement.js';
 import type { MachineWatch } from '../outbound/machine-watch.js';
 import { answerRinging } from '../ringing-call.js';
 import type { CallMedia } from '../streams/call-media.js';
@@ -59,7 +59,7 @@ export interface ResumptionParts {
   readonly media: CallMedia;
   readonly conversation: CallConversation;
   readonly transfer: CallTransfer;
-  readonly words: LastWords;
+  readonly announcement: CarrierAnnouncement;
   readonly standing: CallStanding;
   readonly machine: MachineWatch | undefined;
 }
@@ -72,7 +72,7 @@ export interface ResumptionEvents {
 }
 
 export class CallResumption {
-  readonly #line: CallLine;
+  readonly #context: SessionContext;
   readonly #left: LeftCall;
   readonly #parts: ResumptionParts;
   readonly #events: ResumptionEvents;
@@ -80,8 +80,8 @@ export class CallResumption {
   #isPending = true;
   #hasBegun = false;
 
-  constructor(line: CallLine, left: LeftCall, parts: ResumptionParts, events: ResumptionEvents) {
-    this.#line = line;
+  constructor(context: SessionContext, left: LeftCall, parts: ResumptionParts, events: ResumptionEvents) {
+    this.#context = context;
     this.#left = left;
     this.#parts = parts;
     this.#events = events;
@@ -100,14 +100,14 @@ export class CallResumption {
 
   /** To be called once the carrier can reach this process. */
   begin(): void {
-    if (this.#line.isOver || this.#hasBegun) return;
+    if (this.#context.isOver || this.#hasBegun) return;
     this.#hasBegun = true;
     this.#seek();
   }
 
   #seek(): void {
     const { media, standing } = this.#parts;
-    const { environment, identity } = this.#line;
+    const { environment, identity } = this.#context;
     const { carrierCallId, direction } = identity;
     if (carrierCallId !== null && environment.carrier.rest.configured) void this.#ask(carrierCallId);
     if (this.#isStreamDue) {
@@ -117,12 +117,12 @@ export class CallResumption {
     }
     const rings =
       direction === 'inbound' && !standing.isAnswered && environment.carrier.commands !== undefined;
-    if (rings) answerRinging(this.#line, { lost: () => this.#events.connect() });
+    if (rings) answerRinging(this.#context, { lost: () => this.#events.connect() });
   }
 
   /** The stream is there already that the process before has asked for. */
   beginWithStream(): void {
-    if (this.#line.isOver || this.#hasBegun) return;
+    if (this.#context.isOver || this.#hasBegun) return;
     this.#hasBegun = true;
     const { media } = this.#parts;
     // The carrier may have given it up meanwhile, or the caller.
@@ -136,12 +136,12 @@ export class CallResumption {
   stayed(): void {
     const { media } = this.#parts;
     const isMissed = !media.isThere && !media.isExpected;
-    if (isMissed && !this.#line.isOver && this.#isStreamDue && media.canOpen) media.open();
+    if (isMissed && !this.#context.isOver && this.#isStreamDue && media.canOpen) media.open();
   }
 
   /** Something shows that the carrier has the call: that it goes on here is a fact. */
   proven(): void {
-    if (this.#isProven || this.#line.isOver) return;
+    if (this.#isProven || this.#context.isOver) return;
     this.#isProven = true;
     this.#parts.standing.tell();
     if (this.#isStreamDue) return;
@@ -157,7 +157,7 @@ export class CallResumption {
     const { awaitedSince } = this;
     if (awaitedSince === null) return;
     this.#isPending = false;
-    const gapMs = Math.max(0, this.#line.ledger.clock.wallNow() - awaitedSince);
+    const gapMs = Math.max(0, this.#context.ledger.clock.wallNow() - awaitedSince);
     this.#note({ durationMs: Math.round(gapMs) });
   }
 
@@ -167,26 +167,27 @@ export class CallResumption {
   }
 
   get #isStreamDue(): boolean {
-    const { conversation, transfer, words, standing, machine } = this.#parts;
+    const { conversation, transfer, announcement, standing, machine } = this.#parts;
     const isTalking = conversation.isStarted || standing.isAnswered;
-    const isElsewhere = transfer.isPending || words.ending !== undefined || machine?.isMachine === true;
+    const isElsewhere =
+      transfer.isPending || announcement.ending !== undefined || machine?.isMachine === true;
     return isTalking && !isElsewhere;
   }
 
   #note(about: { readonly durationMs?: number }): void {
     const sentence = this.#left.wasLetGo === true ? HANDED_OVER : DIED;
-    this.#line.ledger.note('process-replaced', sentence, about);
+    this.#context.ledger.note('process-replaced', sentence, about);
   }
 
   /** Until the carrier says whether it has the call, or something else shows it. */
   async #ask(carrierCallId: string): Promise<void> {
-    const { environment, timers, callId } = this.#line;
+    const { environment, timers, callId } = this.#context;
     const { carrier, clock, logger } = environment;
     const until = clock.now() + RESUMABLE_MS;
-    while (!this.#parts.media.isThere && !this.#line.isOver && clock.now() < until) {
+    while (!this.#parts.media.isThere && !this.#context.isOver && clock.now() < until) {
       try {
         const { isOver } = await carrier.rest.lookUp(carrierCallId);
-        if (this.#parts.media.isThere || this.#line.isOver) return;
+        if (this.#parts.media.isThere || this.#context.isOver) return;
         if (isOver) this.#events.lost(this.#left.lastAliveAt);
         else this.proven();
         return;

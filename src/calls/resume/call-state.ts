@@ -5,7 +5,7 @@ import type { CallRecord } from '../../contract/call-record.js';
 import type { ConversationState } from '../../conversation/state.js';
 import type { OutboundRequest } from '../call-desk.js';
 import type { AgentlessAnswer } from '../choice/call-choice.js';
-import type { AnnouncementState } from '../ending/last-words.js';
+import type { AnnouncementState } from '../ending/carrier-announcement.js';
 import type { LedgerState } from '../facts/call-ledger.js';
 import type { MediaState } from '../streams/call-media.js';
 import type { TransferState } from '../transfer/transfer.js';

@@ -1,4 +1,4 @@
-// The way of the audio of one call. In: the stream gives what the line carries, and the engine gets that as it is, or frames of the house.
+// The way of the audio of one call. In: the stream gives what the line carries, and the engine gets that as it is, or frames in the internal format.
 // Out: a pacer that lasts as long as the call. Converters last as long as a stream.
 import {
   createInboundConverter,
@@ -29,7 +29,7 @@ export interface AudioLine {
 
 /** Hears the caller. Arrays are valid until a method returns. */
 export interface Ear {
-  /** A 20 ms frame in the house format. */
+  /** A 20 ms frame in the internal format. */
   pushAudio(frame: Int16Array): void;
   /** Audio as the line carries it, before its frames. True when these need not follow. @default they must */
   pushEncoded?(payload: Uint8Array, format: AudioFormat): boolean;

@@ -6,7 +6,7 @@ import type { CallFailure, MediaCounters } from '../../contract/call-record.js';
 import type { StreamReceiver, StreamSocket } from '../call-desk.js';
 import type { SocketClose } from '../ending/call-ending.js';
 import type { StartMessage } from '../call-identity.js';
-import { type CallLine, toFailure } from '../call-line.js';
+import { type SessionContext, toFailure } from '../session-context.js';
 import { CallStream, type LiveMessage, type StreamListener, type StreamLoss } from './call-stream.js';
 import { asksToResume, inviteStream, resumeAt } from './stream-invitation.js';
 
@@ -73,7 +73,7 @@ export class CallMedia implements StreamListener {
   readonly counters: MediaCounters = { framesReceived: 0, framesSent: 0, unexpectedMessages: 0, clears: 0 };
   /** True while the other side keeps the call on hold: no audio may come then, and the stream is well. */
   isHeld = false;
-  readonly #line: CallLine;
+  readonly #context: SessionContext;
   readonly #events: MediaEvents;
   #up: CallStream | undefined;
   #incoming: CallStream | undefined;
@@ -95,8 +95,8 @@ export class CallMedia implements StreamListener {
   /** The stream before the one that is up or expected: what is still said of its name means nothing. `downSince`: see there. */
   #gone: Gone = { id: null, downSince: null, hasStopped: false };
 
-  constructor(line: CallLine, events: MediaEvents) {
-    this.#line = line;
+  constructor(context: SessionContext, events: MediaEvents) {
+    this.#context = context;
     this.#events = events;
   }
 
@@ -154,7 +154,7 @@ export class CallMedia implements StreamListener {
 
   /** True while a stream may end because the carrier was told to open another one in its place. */
   get isInstructed(): boolean {
-    const { clock, carrier } = this.#line.environment;
+    const { clock, carrier } = this.#context.environment;
     if (carrier.commands !== undefined) return false;
     return clock.now() < this.#instructedUntil;
   }
@@ -166,13 +166,13 @@ export class CallMedia implements StreamListener {
 
   /** True when another stream can be had: the carrier can be asked for it, or asks by itself. */
   get canOpen(): boolean {
-    const { carrier } = this.#line.environment;
+    const { carrier } = this.#context.environment;
     return (carrier.commands !== undefined || asksToResume(carrier)) && this.#openings < MAX_OPENINGS;
   }
 
   /** @throws ConfigError when no host is known. */
   invite(options: { ttlMs?: number } = {}): StreamInvitation {
-    const { callId, identity, environment } = this.#line;
+    const { callId, identity, environment } = this.#context;
     const { carrierCallId, caller, callee, direction, agent } = identity;
     this.#number += 1;
     const facts = {
@@ -202,27 +202,27 @@ export class CallMedia implements StreamListener {
   /** The carrier asks what comes after a stream while something else decides it. Undefined where it cannot ask again. */
   keep(): StreamResume | undefined {
     this.#number += 1;
-    const { callId } = this.#line;
+    const { callId } = this.#context;
     return resumeAt({ callId, number: this.#number + 1 }, { ...this.#place, holdSeconds: KEEP_SECONDS });
   }
 
   /** A stream will come that was not asked for with `open`: `missing` if it is not there in time. */
   expect(deadlineMs = STREAM_DEADLINE_MS, missing = () => this.#events.missing(undefined)): void {
-    this.#dueAt = this.#line.environment.clock.now() + deadlineMs;
-    this.#line.timers.set('stream', deadlineMs, missing);
+    this.#dueAt = this.#context.environment.clock.now() + deadlineMs;
+    this.#context.timers.set('stream', deadlineMs, missing);
   }
 
   /** None will come, or shall. */
   unexpect(): void {
     this.#dueAt = undefined;
-    this.#line.timers.cancel('stream');
-    this.#line.timers.cancel('retry');
+    this.#context.timers.cancel('stream');
+    this.#context.timers.cancel('retry');
   }
 
   /** Asks the carrier to open a stream, in the place of the one there is. Only where `canOpen`. */
   open(codec: StreamCodec = this.#codec): void {
     this.#codec = codec;
-    if (!this.isExpected) this.#askedUntil = this.#line.environment.clock.now() + COMMANDED_MS;
+    if (!this.isExpected) this.#askedUntil = this.#context.environment.clock.now() + COMMANDED_MS;
     this.#openings += 1;
     this.#opening += 1;
     this.expect(STREAM_DEADLINE_MS + this.#holdMs);
@@ -231,7 +231,7 @@ export class CallMedia implements StreamListener {
 
   /** Asks the carrier for another stream in the place of the one that is up and well. Should none come, that one goes on. */
   replace(): void {
-    if (!this.isExpected) this.#askedUntil = this.#line.environment.clock.now() + COMMANDED_MS;
+    if (!this.isExpected) this.#askedUntil = this.#context.environment.clock.now() + COMMANDED_MS;
     this.#opening += 1;
     this.expect(REPLACING_MS, () => {
       if (this.#up === undefined) this.open();
@@ -254,21 +254,24 @@ export class CallMedia implements StreamListener {
 
   /** Asks once more, in a moment, for the stream that was expected and has failed. */
   retry(): void {
-    if (!this.isExpected || this.isThere || !this.canOpen || this.#line.timers.has('retry')) return;
-    this.#line.timers.set('retry', RETRY_MS, () => {
+    if (!this.isExpected || this.isThere || !this.canOpen || this.#context.timers.has('retry')) return;
+    this.#context.timers.set('retry', RETRY_MS, () => {
       if (this.isExpected && !this.isThere) this.open();
     });
   }
 
   /** Takes a socket; what it is shows its start. */
   receive(socket: StreamSocket, number: number | undefined): StreamReceiver {
-    const { callId, environment } = this.#line;
+    const { callId, environment } = this.#context;
     if (number !== undefined) {
       this.#came.add(number);
       this.#number = Math.max(this.#number, number);
     }
     if (this.#up !== undefined && !this.isExpected) {
-      this.#line.ledger.note('stream-replaced', 'The media stream had fallen silent, and another one came.');
+      this.#context.ledger.note(
+        'stream-replaced',
+        'The media stream had fallen silent, and another one came.',
+      );
       this.expect();
       this.#up.lose();
     }
@@ -329,7 +332,7 @@ export class CallMedia implements StreamListener {
   }
 
   rushed(): void {
-    this.#line.ledger.note(
+    this.#context.ledger.note(
       'audio-too-fast',
       'The caller’s audio came faster than real time; the excess was dropped.',
     );
@@ -340,18 +343,18 @@ export class CallMedia implements StreamListener {
     if (wasUp) this.#up = undefined;
     else this.#incoming = undefined;
     const id = stream.id ?? this.#gone.id;
-    const downSince = this.#line.ledger.clock.wallNow();
+    const downSince = this.#context.ledger.clock.wallNow();
     this.#gone = wasUp ? { id, downSince, hasStopped: loss.type === 'stop' } : { ...this.#gone, id };
     if (hasWorked(stream)) this.#openings = 0;
     this.#going = stream;
     this.#events.gone(loss, { wasUp });
     this.#going = undefined;
     // The call goes on without it.
-    if (!this.#line.isOver) stream.close(loss.type === 'broken' ? loss.close : STREAM_ENDED);
+    if (!this.#context.isOver) stream.close(loss.type === 'broken' ? loss.close : STREAM_ENDED);
   }
 
   async #request(opening: number): Promise<void> {
-    const { callId, environment, identity, timers } = this.#line;
+    const { callId, environment, identity, timers } = this.#context;
     const { carrier, clock, logger } = environment;
     const { carrierCallId } = identity;
     if (carrierCallId === null) return;
@@ -368,7 +371,7 @@ export class CallMedia implements StreamListener {
       }
     } catch (error) {
       logger.warn({ callId, ...describeError(error) }, 'the carrier did not open the media stream');
-      if (opening !== this.#opening || !this.isExpected || this.#line.isOver) return;
+      if (opening !== this.#opening || !this.isExpected || this.#context.isOver) return;
       if (this.isThere) {
         // Refused: the one that is up goes on. Where there was no answer, another one may come all the same.
         if (this.#up !== undefined && !isUnreachable(error)) this.unexpect();
@@ -390,19 +393,19 @@ export class CallMedia implements StreamListener {
 
   /** How long the stream that is expected has to come; 0 without one. */
   get #leftMs(): number {
-    return this.#dueAt === undefined ? 0 : this.#dueAt - this.#line.environment.clock.now();
+    return this.#dueAt === undefined ? 0 : this.#dueAt - this.#context.environment.clock.now();
   }
 
   /** How long the carrier waits before it asks by itself; 0 for one that never does. */
   get #holdMs(): number {
-    const { carrier, resumeHoldSeconds } = this.#line.environment;
+    const { carrier, resumeHoldSeconds } = this.#context.environment;
     return asksToResume(carrier) ? resumeHoldSeconds * 1000 : 0;
   }
 
   /** Who is invited, and where to. @throws ConfigError when no host is known. */
   get #place() {
-    const { carrier, resumeHoldSeconds: holdSeconds } = this.#line.environment;
-    return { carrier, host: this.#line.host(), holdSeconds };
+    const { carrier, resumeHoldSeconds: holdSeconds } = this.#context.environment;
+    return { carrier, host: this.#context.host(), holdSeconds };
   }
 }
 

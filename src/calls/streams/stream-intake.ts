@@ -2,7 +2,7 @@
 import type { CallEnding } from '../ending/call-ending.js';
 import type { CallConversation } from '../voice/call-conversation.js';
 import type { StartMessage } from '../call-identity.js';
-import type { CallLine } from '../call-line.js';
+import type { SessionContext } from '../session-context.js';
 import type { CallMedia } from './call-media.js';
 import type { CallStream } from './call-stream.js';
 
@@ -23,12 +23,12 @@ export interface IntakeOptions {
 }
 
 export class StreamIntake {
-  readonly #line: CallLine;
+  readonly #context: SessionContext;
   readonly #options: IntakeOptions;
   readonly #events: IntakeEvents;
 
-  constructor(line: CallLine, options: IntakeOptions, events: IntakeEvents) {
-    this.#line = line;
+  constructor(context: SessionContext, options: IntakeOptions, events: IntakeEvents) {
+    this.#context = context;
     this.#options = options;
     this.#events = events;
   }
@@ -40,7 +40,7 @@ export class StreamIntake {
 
   starting(stream: CallStream, start: StartMessage): void {
     const { media, conversation } = this.#options;
-    const known = this.#line.identity.carrierCallId;
+    const known = this.#context.identity.carrierCallId;
     if (known !== null && known !== start.carrierCallId) {
       this.#refuse(stream, 'The start message names another call', {});
       return;
@@ -62,21 +62,21 @@ export class StreamIntake {
 
   /** A stream that is not ours. It is all there is of a call that began with it; any other call goes on. */
   #refuse(stream: CallStream, reason: string, options: { unrecorded?: boolean }): void {
-    const { callId, environment } = this.#line;
+    const { callId, environment } = this.#context;
     environment.logger.warn({ callId }, 'media stream refused');
     const close = { code: 1008, reason };
     this.#options.media.refuse(stream, close);
-    if (this.isAll) this.#line.end({ reason: 'protocol-error', close, ...options });
+    if (this.isAll) this.#context.end({ reason: 'protocol-error', close, ...options });
   }
 
   /** The carrier sends a codec that we do not speak: it is asked for the one that everybody speaks, once. */
   #notSpoken(codec: string): void {
     const { media } = this.#options;
-    const { environment } = this.#line;
+    const { environment } = this.#context;
     const shown = codec.replace(/[^\w/;=.-]/g, '').slice(0, 40);
     const message = `The carrier offered a codec that is not spoken here: ${shown}.`;
     if (environment.carrier.commands !== undefined && media.canOpen && media.codec === 'preferred') {
-      this.#line.ledger.note('stream-replaced', message);
+      this.#context.ledger.note('stream-replaced', message);
       media.open('fallback');
       return;
     }

@@ -4,7 +4,7 @@ import type { StreamLoss } from './call-stream.js';
 /** What else is going on. */
 export interface LossSituation {
   /** The carrier's voice is speaking, and the call ends with that. */
-  readonly hasLastWords: boolean;
+  readonly isAnnounced: boolean;
   /** The carrier has said that the call is over. */
   readonly isReportedOver: boolean;
   /** The caller is being handed over. */
@@ -25,7 +25,7 @@ export type LossVerdict = 'wait' | 'ask' | 'reopen' | 'as-reported' | 'end';
 export function judgeLoss(type: StreamLoss['type'], situation: LossSituation): LossVerdict {
   const { isCommanded } = situation;
   // Where the carrier's voice takes the place of the stream, a stop says nothing. Elsewhere it says that the other side has left.
-  if (situation.hasLastWords) return type === 'stop' && isCommanded ? 'end' : 'wait';
+  if (situation.isAnnounced) return type === 'stop' && isCommanded ? 'end' : 'wait';
   if (type === 'broken') return 'end';
   if (situation.isReportedOver) return type === 'stop' ? 'end' : 'as-reported';
   if (situation.isTransferring) return 'wait';

@@ -2,7 +2,7 @@
 import { endWait } from '../../conversation/wait.js';
 import { type CallEnding, NORMAL_CLOSE } from '../ending/call-ending.js';
 import type { CallConversation } from '../voice/call-conversation.js';
-import type { CallLine } from '../call-line.js';
+import type { SessionContext } from '../session-context.js';
 import type { CallMedia } from '../streams/call-media.js';
 import type { CallStanding } from '../call-standing.js';
 import type { StreamLoss } from '../streams/call-stream.js';
@@ -21,13 +21,13 @@ export interface ReturnEvents {
 }
 
 export class CallerReturn {
-  readonly #line: CallLine;
+  readonly #context: SessionContext;
   readonly #parts: ReturnParts;
   readonly #events: ReturnEvents;
   #deferred: CallEnding | undefined;
 
-  constructor(line: CallLine, parts: ReturnParts, events: ReturnEvents) {
-    this.#line = line;
+  constructor(context: SessionContext, parts: ReturnParts, events: ReturnEvents) {
+    this.#context = context;
     this.#parts = parts;
     this.#events = events;
   }
@@ -35,7 +35,7 @@ export class CallerReturn {
   /** The agent wants the end while the caller is being handed over, who is not the agent's to hang up on then. */
   defer(ending: CallEnding): void {
     const { wait } = ending;
-    this.#deferred = { ...ending, wait: wait && endWait(wait, this.#line.environment.clock.now()) };
+    this.#deferred = { ...ending, wait: wait && endWait(wait, this.#context.environment.clock.now()) };
   }
 
   /** The number was not reached. `news`: what the agent says of that, where nobody else tells it. */
@@ -43,15 +43,15 @@ export class CallerReturn {
     const { media, conversation, standing } = this.#parts;
     conversation.release('transfer', news);
     const deferred = this.#deferred;
-    const isCommanded = this.#line.environment.carrier.commands !== undefined;
-    if (standing.over !== undefined) this.#line.end({ reason: 'caller-hangup', close: NORMAL_CLOSE });
+    const isCommanded = this.#context.environment.carrier.commands !== undefined;
+    if (standing.over !== undefined) this.#context.end({ reason: 'caller-hangup', close: NORMAL_CLOSE });
     // A carrier that waits for the reply to its report cannot be told to speak meanwhile.
-    else if (deferred !== undefined && !isCommanded) this.#line.end(deferred);
+    else if (deferred !== undefined && !isCommanded) this.#context.end(deferred);
     else if (deferred !== undefined) this.#events.agentEnds(deferred);
     else if (!isCommanded) media.expect();
     else if (media.isUp) return;
     else if (media.canOpen) media.open();
-    else this.#line.end({ reason: 'stream-lost', carrier: 'hang-up' });
+    else this.#context.end({ reason: 'stream-lost', carrier: 'hang-up' });
   }
 
   /** The carrier did not take the order, as far as we know. `loss`: how the stream went meanwhile. `news` as in `back`. */

@@ -6,7 +6,7 @@ import { maskPhone } from '../../base/redact.js';
 import type { TransferRequest, TransferResult } from '../../carriers/carrier.js';
 import { phrasesIn } from '../../engines/languages/spoken-words.js';
 import { NORMAL_CLOSE } from '../ending/call-ending.js';
-import { type CallLine, leavesOpen, onceKept, webhookBaseUrl } from '../call-line.js';
+import { type SessionContext, leavesOpen, onceKept, webhookBaseUrl } from '../session-context.js';
 import type { StreamLoss } from '../streams/call-stream.js';
 
 const RING_TIMEOUT_SECONDS = 30;
@@ -55,12 +55,12 @@ export interface TransferState {
  * result that comes later, within the time of a transfer, still counts.
  */
 export class CallTransfer {
-  readonly #line: CallLine;
+  readonly #context: SessionContext;
   readonly #events: TransferEvents;
   #order: Order | undefined;
 
-  constructor(line: CallLine, events: TransferEvents) {
-    this.#line = line;
+  constructor(context: SessionContext, events: TransferEvents) {
+    this.#context = context;
     this.#events = events;
   }
 
@@ -117,7 +117,7 @@ export class CallTransfer {
   }
 
   async #give(to: string, demand: () => void, tellAgent: Order['tellAgent']): Promise<void> {
-    const { environment, identity, callId } = this.#line;
+    const { environment, identity, callId } = this.#context;
     const { carrierCallId } = identity;
     if (!isE164(to)) {
       throw new RequestError('REQUEST_INVALID', 'Transfer to a number like +15550100 (E.164).');
@@ -130,7 +130,7 @@ export class CallTransfer {
       );
     }
     const request = this.#requestFor(to);
-    const answer = onceKept(this.#line, () => environment.carrier.rest.transfer(carrierCallId, request));
+    const answer = onceKept(this.#context, () => environment.carrier.rest.transfer(carrierCallId, request));
     const order = this.#begin(to, answer, tellAgent);
     try {
       await answer;
@@ -178,7 +178,7 @@ export class CallTransfer {
   /** Without effect when nobody waits for a result. */
   heard(result: TransferResult): void {
     const order = this.#order;
-    if (order === undefined || this.#line.isOver) return;
+    if (order === undefined || this.#context.isOver) return;
     const wasDropped = order.phase === 'dropped';
     // The result may be faster than the answer to the order. An agent that has gone on is not disturbed.
     if (wasDropped) this.#tell(order, null);
@@ -192,10 +192,10 @@ export class CallTransfer {
 
   #requestFor(to: string): TransferRequest {
     return {
-      callId: this.#line.callId,
+      callId: this.#context.callId,
       to,
       callerId: this.#ownNumber(),
-      webhookBaseUrl: webhookBaseUrl(this.#line),
+      webhookBaseUrl: webhookBaseUrl(this.#context),
       ringTimeoutSeconds: RING_TIMEOUT_SECONDS,
     };
   }
@@ -206,7 +206,7 @@ export class CallTransfer {
       () => false,
     );
     this.#forget();
-    const orderedAt = this.#line.ledger.clock.wallNow();
+    const orderedAt = this.#context.ledger.clock.wallNow();
     this.#order = {
       to,
       isLeft: false,
@@ -221,7 +221,7 @@ export class CallTransfer {
   }
 
   #take(order: Order): void {
-    if (order !== this.#order || order.phase === 'taken' || this.#line.isOver) return;
+    if (order !== this.#order || order.phase === 'taken' || this.#context.isOver) return;
     order.phase = 'taken';
     this.#tell(order, null);
     this.#events.away();
@@ -230,14 +230,14 @@ export class CallTransfer {
   }
 
   #awaitResult({ orderedAt }: Order): void {
-    const passedMs = this.#line.ledger.clock.wallNow() - orderedAt;
-    this.#line.timers.set('transfer', RESULT_MS - passedMs, () => this.heard('connected'));
+    const passedMs = this.#context.ledger.clock.wallNow() - orderedAt;
+    this.#context.timers.set('transfer', RESULT_MS - passedMs, () => this.heard('connected'));
   }
 
   /** Whether the carrier has taken the order although it did not say so. */
   async #isProven(order: Order, error: unknown): Promise<boolean> {
     if (order !== this.#order || order.phase === 'taken') return leavesOpen(error);
-    if (this.#line.isOver) return false;
+    if (this.#context.isOver) return false;
     if (!leavesOpen(error)) {
       this.#forget();
       this.#events.refused(order.loss, this.#newsOf(order, 'failed'));
@@ -246,7 +246,7 @@ export class CallTransfer {
     order.phase = 'doubtful';
     this.#events.away();
     return new Promise((resolve) => {
-      const { clock, resumeHoldSeconds } = this.#line.environment;
+      const { clock, resumeHoldSeconds } = this.#context.environment;
       // A carrier that has not taken it comes and asks what is next.
       const isTaken = order.isLeft && this.#isShownByLoss;
       const wait = clock.after(isTaken ? PROOF_MS + resumeHoldSeconds * 1000 : PROOF_MS, () => {
@@ -264,39 +264,39 @@ export class CallTransfer {
 
   /** True where instructions take the place of the stream: its end shows them at work. */
   get #isShownByLoss(): boolean {
-    return this.#line.environment.carrier.commands === undefined;
+    return this.#context.environment.carrier.commands === undefined;
   }
 
   #drop(order: Order): void {
-    if (this.#line.isOver) return;
+    if (this.#context.isOver) return;
     order.phase = 'dropped';
-    this.#line.timers.set('transfer', RESULT_MS - PROOF_MS, () => this.#forget());
+    this.#context.timers.set('transfer', RESULT_MS - PROOF_MS, () => this.#forget());
     this.#events.refused(order.loss, this.#newsOf(order, 'failed'));
   }
 
   #forget(): void {
     this.#order = undefined;
-    this.#line.timers.cancel('transfer');
+    this.#context.timers.cancel('transfer');
   }
 
   #tell({ to }: Order, result: TransferResult | null): void {
-    const { ledger } = this.#line;
+    const { ledger } = this.#context;
     if (result === null) ledger.publish({ type: 'transfer.updated', to, result });
     else ledger.transferred(to, result);
   }
 
   #end(): void {
-    this.#line.end({ reason: 'transferred', close: NORMAL_CLOSE, carrier: 'stop-stream' });
+    this.#context.end({ reason: 'transferred', close: NORMAL_CLOSE, carrier: 'stop-stream' });
   }
 
   #ownNumber(): string | undefined {
-    const { identity, environment } = this.#line;
+    const { identity, environment } = this.#context;
     const own = identity.direction === 'inbound' ? identity.callee : identity.caller;
     return [own, environment.ownNumber].find(isE164);
   }
 
   #newsOf({ tellAgent }: Order, result: Exclude<TransferResult, 'connected'>): string | undefined {
-    const { notConnected } = phrasesIn(this.#line.recipe, this.#line.ledger.language);
+    const { notConnected } = phrasesIn(this.#context.recipe, this.#context.ledger.language);
     return tellAgent === undefined ? notConnected[result] : undefined;
   }
 }

@@ -14,7 +14,7 @@ import type {
   EngineRecipe,
 } from '../../engines/engine.js';
 import { type CallEnding, NORMAL_CLOSE } from '../ending/call-ending.js';
-import { type CallLine, webhookBaseUrl } from '../call-line.js';
+import { type SessionContext, webhookBaseUrl } from '../session-context.js';
 import type { LiveMessage } from '../streams/call-stream.js';
 import { limitAtCarrier } from '../ending/carrier-limit.js';
 import type { StoredConversation } from '../resume/call-state.js';
@@ -60,7 +60,7 @@ export interface ConversationOptions {
 }
 
 export class CallConversation {
-  readonly #line: CallLine;
+  readonly #context: SessionContext;
   readonly #options: ConversationOptions;
   readonly #events: ConversationEvents;
   readonly #holds = new Set<HoldReason>();
@@ -77,8 +77,8 @@ export class CallConversation {
   /** What the caller is told in its place. */
   #news: string | undefined;
 
-  constructor(line: CallLine, options: ConversationOptions, events: ConversationEvents) {
-    this.#line = line;
+  constructor(context: SessionContext, options: ConversationOptions, events: ConversationEvents) {
+    this.#context = context;
     this.#options = options;
     this.#events = events;
     this.#prepared = options.seed.prepared;
@@ -86,7 +86,7 @@ export class CallConversation {
 
   /** Null before the agent talks, and after. */
   get state(): StoredConversation | null {
-    const { clock } = this.#line.ledger;
+    const { clock } = this.#context.ledger;
     const { state, beganAt = 0 } = this.#voice?.state ?? {};
     if (this.#isClosed || state === undefined) return this.#isClosed ? null : (this.#left?.stored ?? null);
     return { state, beganAt: clock.wallNow() - (clock.now() - beganAt) };
@@ -122,13 +122,13 @@ export class CallConversation {
 
   /** The call rings, here or there: readies what the agent will need. */
   prepare(): void {
-    const { callId, identity } = this.#line;
+    const { callId, identity } = this.#context;
     const { seed, preparations } = this.#options;
     if (this.#isStarted || this.#isClosed || this.#prepared !== undefined) return;
     const { ringTimeoutSeconds } = seed.outbound ?? {};
     const ringMs =
       ringTimeoutSeconds === undefined ? ANSWERING_MS : ringTimeoutSeconds * 1000 + RING_SLACK_MS;
-    this.#prepared = preparations.begin({ callId, ...identity }, this.#line.recipe, { ringMs });
+    this.#prepared = preparations.begin({ callId, ...identity }, this.#context.recipe, { ringMs });
   }
 
   /** Somebody is on the line, and a stream is due. */
@@ -205,7 +205,7 @@ export class CallConversation {
     this.#requests.close('call-ended');
     this.#prepared?.close();
     const envelope = this.#voice?.envelope();
-    if (envelope !== undefined) this.#line.ledger.publish({ type: 'audio.measured', envelope });
+    if (envelope !== undefined) this.#context.ledger.publish({ type: 'audio.measured', envelope });
   }
 
   /** Another process goes on with it: the agent is gone in this tick, and states what it has used, and nothing else. Idempotent. */
@@ -214,12 +214,12 @@ export class CallConversation {
     this.#isClosed = true;
     this.#requests.close('moved');
     this.#voice?.close();
-    this.#prepared?.book(this.#line.ledger, { isCharged: this.#isStarted });
+    this.#prepared?.book(this.#context.ledger, { isCharged: this.#isStarted });
   }
 
   /** States what was made ready in vain. For a call that has a record. */
   book(): void {
-    this.#prepared?.book(this.#line.ledger, { isCharged: this.#isStarted });
+    this.#prepared?.book(this.#context.ledger, { isCharged: this.#isStarted });
   }
 
   /** Of the agent that is there, or is about to be. */
@@ -236,7 +236,7 @@ export class CallConversation {
   }
 
   #beginWith(stream: VoiceLine): void {
-    const { callId, environment, identity, ledger, recipe } = this.#line;
+    const { callId, environment, identity, ledger, recipe } = this.#context;
     const { backend, logger, meters } = environment;
     const { controls, counters } = this.#options;
     const { carrier, caller, callee } = identity;
@@ -253,7 +253,7 @@ export class CallConversation {
       logger.info(parties, 'call started');
     } else logger.info(parties, 'call resumed');
     // Whoever heard of the start may have ended the call already.
-    if (this.#line.isOver) return;
+    if (this.#context.isOver) return;
     try {
       this.#voice = new CallVoice(stream, {
         callId,
@@ -276,20 +276,20 @@ export class CallConversation {
     } catch (error) {
       this.#fail(error);
     }
-    if (this.#isClosed || this.#line.isOver) {
+    if (this.#isClosed || this.#context.isOver) {
       this.#voice?.close();
       return;
     }
     this.#voice?.start();
     for (const reason of this.#holds) this.#voice?.hold(reason);
     if (!isFirst) return;
-    limitAtCarrier(this.#line);
+    limitAtCarrier(this.#context);
     this.#record();
   }
 
   #resumed(left: LeftConversation | undefined): Pick<VoiceOptions, 'beganAt' | 'resumed'> {
     if (left === undefined) return {};
-    const { clock } = this.#line.ledger;
+    const { clock } = this.#context.ledger;
     const { stored, open, message, term } = left;
     const agoMs = Math.max(0, clock.wallNow() - stored.beganAt);
     return {
@@ -300,15 +300,15 @@ export class CallConversation {
 
   /** Has an inbound call recorded; an outbound one is from its answer on. */
   #record(): void {
-    const { callId, environment, identity, ledger } = this.#line;
+    const { callId, environment, identity, ledger } = this.#context;
     const { carrier, recording, logger } = environment;
     const { direction, carrierCallId } = identity;
     const isWanted = recording && carrier.supports.recording && direction === 'inbound';
-    if (!isWanted || carrierCallId === null || this.#line.isOver) return;
+    if (!isWanted || carrierCallId === null || this.#context.isOver) return;
     const request = async () => {
       await carrier.rest.startRecording(carrierCallId, {
         callId,
-        webhookBaseUrl: webhookBaseUrl(this.#line),
+        webhookBaseUrl: webhookBaseUrl(this.#context),
       });
     };
     request().catch((error: unknown) => {
@@ -330,8 +330,8 @@ export class CallConversation {
   }
 
   #fail(error: unknown): void {
-    if (this.#line.isOver || this.#isClosed) return;
-    const { callId, environment } = this.#line;
+    if (this.#context.isOver || this.#isClosed) return;
+    const { callId, environment } = this.#context;
     environment.logger.error({ callId, ...describeError(error) }, 'voice engine failed');
     const failure = OffhookError.isInstance(error)
       ? { code: error.code, message: error.message }
@@ -346,7 +346,7 @@ export class CallConversation {
   #state(fact: EngineFact): void {
     if (this.#isClosed && fact.type !== 'usage.measured') return;
     if (fact.type === 'caller.handed-over') this.#events.handedOver(fact.recipe);
-    this.#line.ledger.take(fact);
+    this.#context.ledger.take(fact);
   }
 }
 

@@ -32,7 +32,7 @@ const GOODBYE_GRACE_MS = 3000;
 const GOODBYE_LOOK_MS = 20;
 const GOODBYE_MARK = 'offhook-goodbye';
 
-/** House words to wire words, for what goes out. */
+/** Our words to wire words, for what goes out. */
 export interface MediaEncoder {
   encodeAudio(payload: Uint8Array): string;
   encodeMark(name: string): string;

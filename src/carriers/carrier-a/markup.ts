@@ -1,4 +1,4 @@
-// The documents that tell carrier A what to do with a call. Every one that leaves this house is written here.
+// The documents that tell carrier A what to do with a call. Every one that we send is written here.
 import type { CallAnswer, StreamInvitation, StreamResume, TransferRequest } from '../carrier.js';
 import { callbackUrl } from './callback-url.js';
 import { ringSeconds } from './dial.js';

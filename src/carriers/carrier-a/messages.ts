@@ -1,4 +1,4 @@
-// Parameters of a webhook -> what it says, in the words of the house.
+// Parameters of a webhook -> what it says, in our words.
 import { RequestError } from '../../base/errors.js';
 import { toClaim, toSipHeaders, withDetails } from '../call-details.js';
 import type {

@@ -1,4 +1,4 @@
-// Why a leg ended, in the words of the house.
+// Why a leg ended, in our words.
 import type { CallOutcome } from '../../contract/call-record.js';
 import type { TransferResult } from '../carrier.js';
 

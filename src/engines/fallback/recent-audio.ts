@@ -11,7 +11,7 @@ export class RecentAudio {
   #ring: Int16Array | undefined;
   #count = 0;
 
-  /** A frame in the house format. Copied. */
+  /** A frame in the internal format. Copied. */
   push(frame: Int16Array): void {
     if (frame.length !== FRAME_SAMPLES) return;
     this.#ring ??= new Int16Array(KEPT_FRAMES * FRAME_SAMPLES);

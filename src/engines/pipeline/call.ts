@@ -221,9 +221,9 @@ export class PipelineCall implements Engine {
     wait.begins(this.#conversation, { isReplaceable: this.#context.hasFallback === true });
     this.#agent.start();
     if (!this.#stages.open()) return;
-    const { ears } = this.#stages;
-    if (ears?.pushSpokenText !== undefined)
-      this.pushSpokenText = (segment) => this.#attempt('stt', () => ears.pushSpokenText?.(segment));
+    const { recognizer } = this.#stages;
+    if (recognizer?.pushSpokenText !== undefined)
+      this.pushSpokenText = (segment) => this.#attempt('stt', () => recognizer.pushSpokenText?.(segment));
     this.#attempt('engine', () => this.#caller.start());
     if (!this.#isHearing) return;
     this.#attempt('llm', () => this.#language.warmUp());
@@ -349,7 +349,7 @@ export class PipelineCall implements Engine {
 
   #finishUtterance(): void {
     this.#recognition.asked();
-    this.#attempt('stt', () => this.#stages.ears?.finishUtterance());
+    this.#attempt('stt', () => this.#stages.recognizer?.finishUtterance());
   }
 
   #finished(outcome: ReplySplit): void {
@@ -426,7 +426,7 @@ export class PipelineCall implements Engine {
     this.#trouble = apologyBegun(trouble, clock.now());
     const silentSince = Math.max(trouble.silentSince, this.#options.wait.soundsUntil);
     playout.onNextFrameSent((at) =>
-      this.#fact({ type: 'sorry.spoken', waitedMs: Math.max(0, at - silentSince) }),
+      this.#fact({ type: 'apology.spoken', waitedMs: Math.max(0, at - silentSince) }),
     );
   }
 

@@ -27,6 +27,6 @@ export function toFailure(stage: Stage, error: unknown): EngineFailure {
   return { code: stage === 'engine' ? 'INTERNAL' : 'PROVIDER_FAILED', message: FAILED[stage], stage };
 }
 
-export function silentEars(): ProviderError {
+export function silentRecognizer(): ProviderError {
   return new ProviderError('The recognizer does not answer.', { status: null, retryable: true });
 }

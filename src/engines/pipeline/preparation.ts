@@ -11,7 +11,7 @@ import { attemptAhead } from '../attempt-ahead.js';
 import type { CallerWait } from './caller-wait.js';
 import type { EngineContext, Preparation, PreparationContext, UsageFact } from '../engine.js';
 import type { Guardrails } from './speaking/guardrails.js';
-import { PreparedEars } from './prepared-ears.js';
+import { PreparedRecognizer } from './prepared-recognizer.js';
 import { PreparedVoice } from './prepared-voice.js';
 import { singleSentences, splitSentences } from './speaking/sentence-splitter.js';
 import { SpokenPieces } from './speaking/spoken-pieces.js';
@@ -40,7 +40,7 @@ export interface PipelinePreparationOptions {
 
 export class PipelinePreparation implements Preparation {
   /** In the place of the providers that they were made of. */
-  readonly stt: PreparedEars;
+  readonly stt: PreparedRecognizer;
   readonly tts: PreparedVoice;
   readonly parts: PipelineParts;
   readonly #context: PreparationContext;
@@ -58,7 +58,7 @@ export class PipelinePreparation implements Preparation {
       call: parts.call,
       patience: parts.wait.voice,
     });
-    this.stt = new PreparedEars({
+    this.stt = new PreparedRecognizer({
       context,
       provider: stt,
       language,

@@ -38,7 +38,7 @@ export interface PipelineStagesOptions {
 
 export class PipelineStages {
   readonly #options: PipelineStagesOptions;
-  #ears: SpeechToTextSession | undefined;
+  #recognizer: SpeechToTextSession | undefined;
   #voice: TextToSpeechSession | undefined;
   #closed = false;
 
@@ -46,15 +46,15 @@ export class PipelineStages {
     this.#options = options;
   }
 
-  get ears(): SpeechToTextSession | undefined {
-    return this.#ears;
+  get recognizer(): SpeechToTextSession | undefined {
+    return this.#recognizer;
   }
 
   get voice(): TextToSpeechSession | undefined {
     return this.#voice;
   }
 
-  /** Opens the voice first, so that a failure of the ears can be told. Returns false when one of them has failed, which was told. */
+  /** Opens the voice first, so that a failure of the recognizer can be told. Returns false when one of them has failed, which was told. */
   open(): boolean {
     const { context, stt, words, tags: languages, wait, heard, failed } = this.#options;
     const { clock, logger } = context;
@@ -66,8 +66,11 @@ export class PipelineStages {
       opening = 'stt';
       // What the engine before this one did not hear is played to the recognizer at once, connected or not.
       const keptMs = context.takeover === undefined ? undefined : KEPT_AUDIO_MS;
-      const ears = stt.open({ ...common, patience: wait.thinking, events: heard, keptMs });
-      this.#ears = opened(this.#watched('stt', ears), { provider: stt.name, method: 'pushAudio' });
+      const recognizer = stt.open({ ...common, patience: wait.thinking, events: heard, keptMs });
+      this.#recognizer = opened(this.#watched('stt', recognizer), {
+        provider: stt.name,
+        method: 'pushAudio',
+      });
       return true;
     } catch (error) {
       failed(opening, error);
@@ -108,7 +111,7 @@ export class PipelineStages {
   /** A frame of the caller. As `attempt`, without a closure for each. */
   hear(frame: Int16Array): void {
     try {
-      const result: unknown = this.#ears?.pushAudio(frame);
+      const result: unknown = this.#recognizer?.pushAudio(frame);
       if (result !== undefined) this.#watched('stt', result);
     } catch (error) {
       this.#options.failed('stt', error);
@@ -129,7 +132,8 @@ export class PipelineStages {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    for (const session of [this.#ears, this.#voice, ...(this.#options.owned ?? [])]) this.#close(session);
+    for (const session of [this.#recognizer, this.#voice, ...(this.#options.owned ?? [])])
+      this.#close(session);
   }
 
   #close(session: { close(): void } | undefined): void {

@@ -83,7 +83,7 @@ export class RealtimeLine {
     }
   }
 
-  /** A frame of the caller, in the house format. */
+  /** A frame of the caller, in the internal format. */
   hear(frame: Int16Array): void {
     if (this.#closed) return;
     if (this.#input === undefined) {
@@ -106,7 +106,7 @@ export class RealtimeLine {
   }
 
   /**
-   * Audio of the model for the playout: its bytes as they are where the line carries the same, else as the house has it, valid until
+   * Audio of the model for the playout: its bytes as they are where the line carries the same, else in the internal format, valid until
    * the next call. Half a sample waits for its other half, within its item.
    */
   voiceOf(itemId: string, audio: Uint8Array): Audio {

@@ -1,4 +1,4 @@
-// What a realtime call needs before it has a stream. A session is ears and voice in one, and some are paid by the clock: it is opened
+// What a realtime call needs before it has a stream. A session is recognizer and voice in one, and some are paid by the clock: it is opened
 // when the call is answered, and not while a phone rings.
 import type { Preparation, PreparationContext } from '../engine.js';
 import { PreparedModel, type PreparedModelOptions } from './prepared-model.js';

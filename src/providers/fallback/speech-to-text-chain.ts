@@ -2,7 +2,7 @@
 import type { ModelPrice } from '../../contract/price.js';
 import type { SpeechToText, SpeechToTextContext, SpeechToTextSession } from '../speech-to-text.js';
 import { assertAllConfigured, type ChainOptions } from './chain-options.js';
-import { EarsOfCall } from './ears-of-call.js';
+import { CallRecognizer } from './call-recognizer.js';
 import { obstacleOf } from '../language-obstacle.js';
 
 export class SpeechToTextChain implements SpeechToText {
@@ -37,6 +37,6 @@ export class SpeechToTextChain implements SpeechToText {
   }
 
   open(context: SpeechToTextContext): SpeechToTextSession {
-    return new EarsOfCall(context, { ...this.#options, ownsTurnTaking: this.ownsTurnTaking });
+    return new CallRecognizer(context, { ...this.#options, ownsTurnTaking: this.ownsTurnTaking });
   }
 }

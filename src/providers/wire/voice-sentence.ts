@@ -102,7 +102,7 @@ export class VoiceSentence {
     if (pieces.length > 0) this.#events.timed(pieces);
   }
 
-  /** PCM of the house format, in pieces that may end in the middle of a sample. */
+  /** PCM of the internal format, in pieces that may end in the middle of a sample. */
   take(bytes: Uint8Array): void {
     if (this.#outcome !== 'open') return;
     const pcm = this.#samples.read(bytes);

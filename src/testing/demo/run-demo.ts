@@ -43,7 +43,7 @@ export interface DemoOptions {
   clock?: Clock;
 }
 
-interface DemoHouse {
+interface DemoSetup {
   readonly simulator: CarrierSimulator;
   readonly recordings: Recordings;
   readonly clock: Clock;
@@ -65,15 +65,15 @@ function describeCall(caller: DemoCaller, report: CallReport, isStopping: boolea
 }
 
 /** Rings until the signal comes. `stop` waits for the calls that are up. */
-function startCallers(house: DemoHouse, print: (line: string) => void) {
-  const { clock, recordings } = house;
+function startCallers(setup: DemoSetup, print: (line: string) => void) {
+  const { clock, recordings } = setup;
   const running = new Set<Promise<void>>();
   const abort = new AbortController();
   let turn = 0;
   let isStopping = false;
   const ring = async (caller: DemoCaller): Promise<void> => {
     try {
-      const report = await house.simulator.call({
+      const report = await setup.simulator.call({
         from: caller.from,
         to: PHONE_NUMBER,
         script: caller.script,
@@ -166,8 +166,8 @@ export async function runDemo(options: DemoOptions): Promise<void> {
     print(`recordings  ${options.folder}`);
     print(`try         npx offhook simulate --url ${server.url} --text "When are you open?"`);
     print('Ctrl-C stops the demo.');
-    const house = { simulator, recordings, clock };
-    const callers = startCallers(house, print);
+    const setup = { simulator, recordings, clock };
+    const callers = startCallers(setup, print);
     const failure = new AbortController();
     const kills =
       mortal &&

@@ -323,12 +323,12 @@ describe('a ledger of a call that another process had', () => {
   it.each(['whole', 'lost'] as const)('tells nothing twice, with a state that is %s', (state) => {
     const call = new MovedCall();
     call.ledger.phase('speaking');
-    call.ledger.sorrySpoken('agent', 100);
+    call.ledger.apologySpoken('agent', 100);
     call.ledger.recorded({ status: 'completed', url: null, durationMs: null });
     call.moves({ state });
     const told = call.events.length;
     call.ledger.phase('speaking');
-    call.ledger.sorrySpoken('agent', 100);
+    call.ledger.apologySpoken('agent', 100);
     call.ledger.recorded({ status: 'completed', url: null, durationMs: null });
     expect(call.events.slice(told)).toEqual([]);
     call.ledger.phase('listening');

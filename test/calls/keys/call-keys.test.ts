@@ -52,7 +52,7 @@ describe('keys that are sent', () => {
       },
     ],
     [
-      'a call that hears a sorry',
+      'a call that hears an apology',
       async (scene) => {
         await scene.up();
         scene.bench.engine.context.endCall('provider-failed', { code: 'X', message: '', wait: NOBODY_WAITS });

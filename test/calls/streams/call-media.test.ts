@@ -126,7 +126,7 @@ describe('a stream that replaces another one', () => {
     expect(bench.engine.heard.at(-1)).toBe('audio 320');
   });
 
-  it('in a format that cannot be converted ends in a sorry', async () => {
+  it('in a format that cannot be converted ends in an apology', async () => {
     const scene = new Scene(replied);
     await scene.up();
     await scene.bench.desk.sendDigits(scene.callId, '1');
@@ -331,7 +331,7 @@ describe('a stream that is lost at a carrier that is steered by commands', () =>
     expect(scene.isLive).toBe(true);
   });
 
-  it('is not asked for when the agent breaks over its loss: the carrier says sorry', async () => {
+  it('is not asked for when the agent breaks over its loss: the carrier apologizes', async () => {
     const scene = new Scene(commanded);
     await scene.up();
     scene.bench.engine.trouble = 'hold';
@@ -374,7 +374,7 @@ describe('a codec that is not spoken', () => {
     expect(bench.rest.of('startStream').at(-1)).toBe('startStream carrier-call-1 fallback');
   });
 
-  it('ends in a sorry when it comes again', async () => {
+  it('ends in an apology when it comes again', async () => {
     const scene = new Scene(commanded);
     await scene.ring();
     await scene.answer();

@@ -4,7 +4,7 @@ import { judgeLoss, type LossSituation, type LossVerdict } from '../../../src/ca
 
 describe('the loss of the stream', () => {
   const calm: LossSituation = {
-    hasLastWords: false,
+    isAnnounced: false,
     isReportedOver: false,
     isTransferring: false,
     isReplaced: false,
@@ -31,9 +31,9 @@ describe('the loss of the stream', () => {
     ['stop', { isReportedOver: true }, 'end', 'end'],
     ['lost', { isReportedOver: true }, 'as-reported', 'as-reported'],
     ['lost', { isReportedOver: true, isTransferring: true }, 'as-reported', 'as-reported'],
-    ['stop', { hasLastWords: true }, 'wait', 'end'],
-    ['lost', { hasLastWords: true }, 'wait', 'wait'],
-    ['broken', { hasLastWords: true }, 'wait', 'wait'],
+    ['stop', { isAnnounced: true }, 'wait', 'end'],
+    ['lost', { isAnnounced: true }, 'wait', 'wait'],
+    ['broken', { isAnnounced: true }, 'wait', 'wait'],
   ])('%s with %j', (type, situation, elsewhere, commandedThere) => {
     expect(judgeLoss(type, { ...calm, ...situation })).toBe(elsewhere);
     expect(judgeLoss(type, { ...commanded, ...situation })).toBe(commandedThere);

@@ -194,7 +194,7 @@ describe.each(KINDS)('a transfer of an $direction call, $steering', (kind) => {
     expect(bench.rest.of('hangUp')).toHaveLength(1);
   });
 
-  it('that is refused after the agent has lost its voice ends in a sorry', async () => {
+  it('that is refused after the agent has lost its voice ends in an apology', async () => {
     const scene = new Scene(kind);
     await scene.up();
     const { bench } = scene;
@@ -265,7 +265,7 @@ describe.each(KINDS)('a transfer of an $direction call, $steering', (kind) => {
     expect(scene.bench.rest.of('hangUp')).toHaveLength(1);
   });
 
-  it('that fails after the agent has lost its voice ends in a sorry where one can be spoken', async () => {
+  it('that fails after the agent has lost its voice ends in an apology where one can be spoken', async () => {
     const scene = await handingOver(kind);
     scene.bench.engine.context.endCall('provider-failed', { code: 'X', message: 'x', wait: NOBODY_WAITS });
     await scene.bench.pass(5000);

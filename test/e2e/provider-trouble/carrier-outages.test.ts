@@ -1,4 +1,4 @@
-// From some moment of a whole call on nothing can be had of a vendor any more, or of several. Where a voice is gone with others, the sorry
+// From some moment of a whole call on nothing can be had of a vendor any more, or of several. Where a voice is gone with others, the apology
 // comes from the voice that is left, and from the carrier when none is.
 import { expect } from 'vitest';
 import { PHASES } from '../../support/call-moments.js';
@@ -33,11 +33,11 @@ describeOverCarriers(
   (played) => {
     const { fallbacks, trouble } = played.cell;
     if (fallbacks === undefined || trouble === undefined) checkCell(played, wantedCellEnd(played.cell));
-    else checkSorry(played);
+    else checkApology(played);
   },
 );
 
-function checkSorry(played: PlayedCell): void {
+function checkApology(played: PlayedCell): void {
   const { cell, record, leg } = played;
   const told = nameOf(cell);
   checkLine(played);

@@ -1,4 +1,4 @@
-// A voice mode that works as fast as most answers the caller whom another one has kept waiting: it does not say sorry.
+// A voice mode that works as fast as most answers the caller whom another one has kept waiting: it does not apologize.
 import { describe, expect, it } from 'vitest';
 import { FakeStages, FallbackRig } from '../fallback-rig.js';
 import { FakeRealtimeModel } from '../realtime-rig.js';

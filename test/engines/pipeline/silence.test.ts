@@ -36,7 +36,7 @@ async function ask(options: RigOptions): Promise<CallRig> {
 }
 
 describe('a language model that says nothing', () => {
-  it('is given up so long after the end of what the caller said that the voice, or the carrier, can still say sorry', async () => {
+  it('is given up so long after the end of what the caller said that the voice, or the carrier, can still apologize', async () => {
     const rig = await ask({ turnTaking: NO_FILLERS });
     await rig.quiet(4160);
     expect(rig.voice.spoken).toEqual([]);

@@ -2,13 +2,13 @@
 import { expect, it } from 'vitest';
 import { AssemblyAISession } from '../../../src/providers/stt/assemblyai/session.js';
 import { FakeVendor } from '../fake-vendor-socket.js';
-import { FakeEars, setUp } from './fake-ears.js';
+import { FakeRecognizer, setUp } from './fake-recognizer.js';
 
 const NAMES = { vendor: 'AssemblyAI' } as never;
 
 it.each([false, true])('is given up after two seconds, also while a turn is ended: %s', (isEnding) => {
   const vendor = new FakeVendor();
-  const [first, second] = [new FakeEars('v/1'), new FakeEars('v/2')];
+  const [first, second] = [new FakeRecognizer('v/1'), new FakeRecognizer('v/2')];
   const target = { url: new URL('ws://vendor'), headers: {}, names: NAMES };
   first.open = (context) =>
     new AssemblyAISession(context, { target, ownsTurnTaking: false, open: vendor.open });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DOWN, FakeEars, numbers, pair, setUp } from './fake-ears.js';
+import { DOWN, FakeRecognizer, numbers, pair, setUp } from './fake-recognizer.js';
 
 describe('SpeechToTextChain', () => {
   it('pays whom a member names, which may charge for some sessions otherwise', () => {
@@ -246,7 +246,7 @@ describe('SpeechToTextChain', () => {
 
   it('leaves one that catches up at the pace of speech the time for that', () => {
     const [first, second] = pair();
-    const { open, speak, clock, told } = setUp([first, second, new FakeEars('v/3')]);
+    const { open, speak, clock, told } = setUp([first, second, new FakeRecognizer('v/3')]);
     const session = open();
     speak(session, 2000);
     first.events.failed(DOWN);
@@ -289,9 +289,9 @@ describe('SpeechToTextChain', () => {
   });
 
   it('writes afterwards where its first member does, who is asked first', () => {
-    const late = new FakeEars('v/2', { writesAfterwards: true });
-    expect(setUp([new FakeEars('v/1'), late]).chain.writesAfterwards).toBe(false);
-    expect(setUp([late, new FakeEars('v/1')]).chain.writesAfterwards).toBe(true);
+    const late = new FakeRecognizer('v/2', { writesAfterwards: true });
+    expect(setUp([new FakeRecognizer('v/1'), late]).chain.writesAfterwards).toBe(false);
+    expect(setUp([late, new FakeRecognizer('v/1')]).chain.writesAfterwards).toBe(true);
   });
 
   it('tells ends of turns only where all of its members do', () => {
@@ -301,7 +301,7 @@ describe('SpeechToTextChain', () => {
     owned.open();
     first.events.turnEnded?.();
     expect(owned.told).toEqual(['|']);
-    const mixed = setUp([first, new FakeEars('v/2')]);
+    const mixed = setUp([first, new FakeRecognizer('v/2')]);
     expect(mixed.chain.ownsTurnTaking).toBe(false);
     mixed.open();
     first.events.turnEnded?.();
@@ -310,7 +310,7 @@ describe('SpeechToTextChain', () => {
 
   it('takes what a recognizer throws or rejects for its failure', async () => {
     const [first, second] = pair();
-    const third = new FakeEars('v/3');
+    const third = new FakeRecognizer('v/3');
     const { open, speak, clock } = setUp([first, second, third]);
     first.onAudio = () => {
       throw new Error('no');

@@ -19,7 +19,7 @@ const INCIDENTS: Readonly<Record<string, string>> = {
   'provider-failed': 'Provider failed',
   'provider-reconnected': 'Provider reconnected',
   'provider-replaced': 'Provider replaced',
-  'sorry-spoken': 'Apology',
+  'apology-spoken': 'Apology',
   'stream-replaced': 'Stream replaced',
   'turn-failed': 'Turn failed',
 };

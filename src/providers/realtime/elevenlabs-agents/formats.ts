@@ -8,12 +8,12 @@ const FORMATS: ReadonlyMap<string, AudioFormat> = new Map([
   ['pcm_8000', PCM_8K],
 ]);
 
-/** Those that the house has, too. */
+/** Those that we have, too. */
 export const AGENT_FORMATS: readonly AudioFormat[] = [...FORMATS.values()];
 
 export const AGENT_FORMAT_NAMES: readonly string[] = [...FORMATS.keys()];
 
-/** Undefined for one that the house does not have. */
+/** Undefined for one that we do not have. */
 export function readFormat(name: string): AudioFormat | undefined {
   return FORMATS.get(name);
 }

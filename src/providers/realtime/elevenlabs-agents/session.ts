@@ -31,7 +31,7 @@ export interface ElevenLabsAgentsSessionOptions {
   readonly open?: OpenVendorSocket | undefined;
 }
 
-/** The tool of the house that ends a call; an agent has one of its own at the service. */
+/** Our tool that ends a call; an agent has one of its own at the service. */
 const END_CALL = 'end_call';
 
 const HUNG_UP = 'ended the conversation';

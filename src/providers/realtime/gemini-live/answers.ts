@@ -23,7 +23,7 @@ type Ask = { readonly say: string | undefined };
 
 /** Tries of one answer that comes empty. */
 const MAX_TRIES = 2;
-/** Texts that wait to be told: notes of the house, and results that came too late. */
+/** Texts that wait to be told: notes of ours, and results that came too late. */
 const KEPT_TEXTS = 128;
 
 export class GeminiLiveAnswers {

@@ -46,7 +46,7 @@ export class GeminiLiveSession implements RealtimeSession {
   #owesCaller = false;
   #isBeginning = false;
   /** What sounds like the caller is taken for speech: not behind a silence that another connection keeps as well. */
-  #trustsEars = true;
+  #trustsRecognizer = true;
   #closed = false;
 
   constructor(context: RealtimeContext, { target, settings, open }: GeminiLiveSessionOptions) {
@@ -98,7 +98,7 @@ export class GeminiLiveSession implements RealtimeSession {
         opened: () => this.#answers.open(),
         received: (piece) => this.#inbox.receive(piece),
         unpaid: () => {
-          this.#trustsEars = false;
+          this.#trustsRecognizer = false;
         },
         lost: (connection) => this.#lost(connection),
       },
@@ -165,7 +165,7 @@ export class GeminiLiveSession implements RealtimeSession {
   get #isOwed(): boolean {
     const { phase } = this.#speech;
     // What is said while a tool runs may be answered with its results.
-    const isHeard = phase !== 'calling' && this.#trustsEars && this.#hearing.awaitsService;
+    const isHeard = phase !== 'calling' && this.#trustsRecognizer && this.#hearing.awaitsService;
     return phase === 'speaking' || this.#owesCaller || this.#answers.isAsked || isHeard;
   }
 
@@ -210,7 +210,7 @@ export class GeminiLiveSession implements RealtimeSession {
     if (piece.type === 'usage') this.#bill.paid(piece.usage);
     if (this.#closed) return;
     this.#hearing.noticed();
-    this.#trustsEars = true;
+    this.#trustsRecognizer = true;
     switch (piece.type) {
       case 'calls-cancelled':
         this.#answers.callsCancelled(piece.ids);

@@ -115,7 +115,7 @@ export function toToolResponse(results: readonly ToolResult[], behavior: ToolBeh
 
 export function toTurn(role: 'user' | 'assistant' | 'system', text: string): Json {
   if (role === 'assistant') return { role: 'model', parts: [{ text }] };
-  // There are two roles: a note of the house is told apart from the caller's words by its brackets.
+  // There are two roles: a note of ours is told apart from the caller's words by its brackets.
   return { role: 'user', parts: [{ text: role === 'system' ? `[${text}]` : text }] };
 }
 

@@ -107,7 +107,7 @@ const DEFAULT_TRANSCRIPTION = 'gpt-transcribe';
 /** Sound before the detected start of speech that belongs to it. Source: the service's default. */
 const PREFIX_PADDING_MS = 300;
 
-/** Fields of a session that follow from the house or from an option of their own. */
+/** Fields of a session that follow from offhook or from an option of their own. */
 const OWN_FIELDS = 'type model instructions audio tools output_modalities max_output_tokens'.split(' ');
 
 export class OpenAIRealtime implements RealtimeModel {

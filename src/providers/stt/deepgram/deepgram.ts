@@ -68,7 +68,7 @@ const MULTILINGUAL: Readonly<Record<string, ReadonlySet<string>>> = {
   'nova-2': new Set(['en', 'es']),
 };
 
-/** Parameters that follow from the house's audio or from an option of their own. */
+/** Parameters that follow from our audio or from an option of their own. */
 const OWN_PARAMETERS = [
   'model',
   'language',

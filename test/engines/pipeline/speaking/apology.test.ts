@@ -22,7 +22,7 @@ async function unanswered(ms: number, options: RigOptions = {}): Promise<CallRig
 }
 
 function sorries(rig: CallRig): number[] {
-  return rig.facts.flatMap((fact) => (fact.type === 'sorry.spoken' ? [fact.waitedMs] : []));
+  return rig.facts.flatMap((fact) => (fact.type === 'apology.spoken' ? [fact.waitedMs] : []));
 }
 
 describe('an apology of the agent', () => {

@@ -138,7 +138,7 @@ describe('what is asked', () => {
     expect(sent()).toEqual([]);
   });
 
-  it('of notes of the house is told apart from the caller', () => {
+  it('of notes of ours is told apart from the caller', () => {
     const { session, sent } = openReady();
     session.addText({ role: 'system', text: 'The line is bad.' });
     const turns = [{ role: 'user', parts: [{ text: '[The line is bad.]' }] }];

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CarrierError } from '../../../src/base/errors.js';
 import type { CarrierWish } from '../../../src/calls/ending/call-ending.js';
-import { Farewell } from '../../../src/calls/ending/farewell.js';
+import { CarrierTeardown } from '../../../src/calls/ending/carrier-teardown.js';
 import type { HangUpState } from '../../../src/contract/call-record.js';
 import { createFakeCarrier, createFakeCommands, FakeRest } from '../../support/call-fakes.js';
 import { FakeClock } from '../../support/fake-clock.js';
@@ -12,7 +12,7 @@ const NOTE = 'hangup-failed The carrier did not confirm the end of the call: it 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-describe('Farewell', () => {
+describe('CarrierTeardown', () => {
   let clock: FakeClock;
   let rest: FakeRest;
   let logger: RecordedLogger;
@@ -31,8 +31,8 @@ describe('Farewell', () => {
     isRecordKept = true;
   });
 
-  function bid(wish: CarrierWish, before?: Promise<boolean>, askedMs = 0): Farewell {
-    const farewell = new Farewell({
+  function bid(wish: CarrierWish, before?: Promise<boolean>, askedMs = 0): CarrierTeardown {
+    const teardown = new CarrierTeardown({
       callId: 'call-1',
       wish,
       carrierCallId: () => 'X',
@@ -45,8 +45,8 @@ describe('Farewell', () => {
       tell: (state) => void told.push(state),
       note: (code, message) => void notes.push(`${code} ${message}`),
     });
-    void farewell.done.then(() => (isDone = true));
-    return farewell;
+    void teardown.done.then(() => (isDone = true));
+    return teardown;
   }
 
   it.each<[CarrierWish, boolean, string[]]>([
@@ -67,10 +67,10 @@ describe('Farewell', () => {
   });
 
   it('asks nothing when the carrier reports the end in time', async () => {
-    const farewell = bid('confirm');
+    const teardown = bid('confirm');
     await clock.advanceAsync(4999);
     expect(rest.requests).toEqual([]);
-    farewell.carrierSaysOver();
+    teardown.carrierSaysOver();
     await clock.advanceAsync(5000);
     expect(rest.requests).toEqual([]);
     expect(isDone).toBe(true);
@@ -92,9 +92,9 @@ describe('Farewell', () => {
     'hangs up after an outage of %i ms, some minutes later at most',
     async (ms) => {
       rest.failure = FAILURE;
-      const farewell = bid('hang-up');
+      const teardown = bid('hang-up');
       await clock.advanceAsync(ms);
-      expect(await farewell.tried).toBe('pending');
+      expect(await teardown.tried).toBe('pending');
       expect([told, notes, isDone]).toEqual([['pending'], [], false]);
       rest.failure = undefined;
       await clock.advanceAsync(Math.min(ms, 5 * MINUTE_MS));
@@ -129,9 +129,9 @@ describe('Farewell', () => {
     'gives up at once where the carrier has said its last word with %j, and says so',
     async (failure) => {
       rest.failures.hangUp = new CarrierError('No.', { retryable: false, ...failure });
-      const farewell = bid('hang-up');
+      const teardown = bid('hang-up');
       await clock.advanceAsync(0);
-      expect(await farewell.tried).toBe('failed');
+      expect(await teardown.tried).toBe('failed');
       expect([rest.requests, told, notes]).toEqual([['hangUp X'], ['pending', 'failed'], [NOTE]]);
       expect(logger.lines.at(-1)).toMatchObject({ level: 'error' });
     },
@@ -146,30 +146,30 @@ describe('Farewell', () => {
 
   it('asks at once when something is heard of the leg, or somebody wants it', async () => {
     rest.failure = FAILURE;
-    const farewell = bid('hang-up');
+    const teardown = bid('hang-up');
     await clock.advanceAsync(HOUR_MS);
     const before = rest.of('hangUp').length;
-    farewell.nudge();
+    teardown.nudge();
     await clock.advanceAsync(0);
     expect(rest.of('hangUp')).toHaveLength(before + 1);
-    const tried = farewell.tryNow();
+    const tried = teardown.tryNow();
     expect(await tried).toBe('pending');
     rest.failure = undefined;
-    expect(await farewell.tryNow()).toBe('done');
+    expect(await teardown.tryNow()).toBe('done');
     expect(told).toEqual(['pending', 'done']);
   });
 
   it('answers everybody who wants it, whenever they ask', async () => {
     rest.failure = FAILURE;
-    const farewell = bid('hang-up');
+    const teardown = bid('hang-up');
     await clock.advanceAsync(HOUR_MS);
-    const atOnce = [farewell.tryNow(), farewell.tryNow()];
+    const atOnce = [teardown.tryNow(), teardown.tryNow()];
     expect(await Promise.all(atOnce)).toEqual(['pending', 'pending']);
     let answer = () => {};
     rest.answer = new Promise((resolve) => (answer = resolve));
-    const first = farewell.tryNow();
+    const first = teardown.tryNow();
     await clock.advanceAsync(0);
-    const whileItIsTried = farewell.tryNow();
+    const whileItIsTried = teardown.tryNow();
     answer();
     expect(await Promise.all([first, whileItIsTried])).toEqual(['pending', 'pending']);
     expect(rest.of('hangUp').length).toBeLessThan(25);
@@ -177,31 +177,31 @@ describe('Farewell', () => {
 
   it('tells who wants it in the middle of a try how that one went', async () => {
     rest.failure = FAILURE;
-    const farewell = bid('hang-up');
+    const teardown = bid('hang-up');
     await clock.advanceAsync(0);
-    expect(await farewell.tried).toBe('pending');
+    expect(await teardown.tried).toBe('pending');
     rest.failure = undefined;
     let answer = () => {};
     rest.answer = new Promise((resolve) => (answer = resolve));
     await clock.advanceAsync(2000);
-    const asked = farewell.tryNow();
+    const asked = teardown.tryNow();
     answer();
     expect(await asked).toBe('done');
-    expect(await farewell.tryNow()).toBe('done');
+    expect(await teardown.tryNow()).toBe('done');
   });
 
   it('is not disturbed by what is heard of a leg that the carrier may end by itself', async () => {
-    const farewell = bid('confirm');
-    farewell.nudge();
+    const teardown = bid('confirm');
+    teardown.nudge();
     await clock.advanceAsync(4000);
     expect(rest.requests).toEqual([]);
   });
 
   it('is spared the second try by a report', async () => {
     rest.failures.hangUp = FAILURE;
-    const farewell = bid('hang-up');
+    const teardown = bid('hang-up');
     await clock.advanceAsync(500);
-    farewell.carrierSaysOver();
+    teardown.carrierSaysOver();
     await clock.advanceAsync(5000);
     expect(rest.requests).toEqual(['hangUp X']);
     expect(notes).toEqual([]);
@@ -222,9 +222,9 @@ describe('Farewell', () => {
 
     it('after one more try', async () => {
       rest.failures.hangUp = FAILURE;
-      const farewell = bid('hang-up');
+      const teardown = bid('hang-up');
       await clock.advanceAsync(0);
-      farewell.hurry();
+      teardown.hurry();
       await clock.advanceAsync(0);
       expect(rest.requests).toEqual(['hangUp X', 'lookUp X', 'hangUp X']);
       expect([isDone, told, notes, clock.pending]).toEqual([true, states, note, 0]);
@@ -232,10 +232,10 @@ describe('Farewell', () => {
 
     it('after one more try in the middle of a long pause', async () => {
       rest.failure = FAILURE;
-      const farewell = bid('hang-up');
+      const teardown = bid('hang-up');
       await clock.advanceAsync(HOUR_MS);
       const before = rest.of('hangUp').length;
-      farewell.hurry();
+      teardown.hurry();
       await clock.advanceAsync(0);
       expect(rest.of('hangUp')).toHaveLength(before + 1);
       expect([isDone, told, notes, clock.pending]).toEqual([true, states, note, 0]);
@@ -243,12 +243,12 @@ describe('Farewell', () => {
 
     it('abandoned, without waiting for anybody, once', async () => {
       rest.answer = new Promise(() => {});
-      const farewell = bid('hang-up');
-      farewell.abandon();
-      farewell.abandon();
+      const teardown = bid('hang-up');
+      teardown.abandon();
+      teardown.abandon();
       await clock.advanceAsync(10_000);
       expect([isDone, told, notes, clock.pending]).toEqual([true, states, note, 0]);
-      expect(await farewell.tried).toBe(states.at(-1));
+      expect(await teardown.tried).toBe(states.at(-1));
     });
   });
 

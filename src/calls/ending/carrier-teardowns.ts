@@ -1,28 +1,28 @@
-// The goodbyes that are under way at the carrier, of calls that are over for us.
+// The teardowns that are under way at the carrier, of calls that are over for us.
 import type { CallEnvironment } from '../call-environment.js';
 import type { EndedCall } from './ended-call.js';
-import { Farewell } from './farewell.js';
+import { CarrierTeardown } from './carrier-teardown.js';
 
-export class Farewells {
+export class CarrierTeardowns {
   readonly #env: CallEnvironment;
-  readonly #open = new Set<Farewell>();
+  readonly #open = new Set<CarrierTeardown>();
   #isHurried = false;
 
   constructor(environment: CallEnvironment) {
     this.#env = environment;
   }
 
-  keep(farewell: Farewell): void {
-    this.#open.add(farewell);
-    if (this.#isHurried) farewell.hurry();
-    void farewell.done.then(() => this.#open.delete(farewell));
+  keep(teardown: CarrierTeardown): void {
+    this.#open.add(teardown);
+    if (this.#isHurried) teardown.hurry();
+    void teardown.done.then(() => this.#open.delete(teardown));
   }
 
   /** The leg of a call that is over turns out to be there. `askedMs`: for how long it has been asked for already. */
-  say(call: EndedCall, wish: 'hang-up' | 'check', { askedMs = 0 } = {}): void {
+  begin(call: EndedCall, wish: 'hang-up' | 'check', { askedMs = 0 } = {}): void {
     const { callId, ledger } = call;
     const { carrier, clock, logger, isRecordKept } = this.#env;
-    const farewell = new Farewell({
+    const teardown = new CarrierTeardown({
       callId,
       wish,
       carrierCallId: () => call.carrierCallId,
@@ -34,18 +34,18 @@ export class Farewells {
       tell: (state) => ledger.hungUp(state),
       note: (code, message) => ledger.note(code, message),
     });
-    call.follow(farewell);
-    this.keep(farewell);
+    call.follow(teardown);
+    this.keep(teardown);
   }
 
-  /** Tries once more what is open. Resolves when all are said; what is not after `timeoutMs` is left to the next process, or given up. */
+  /** Tries once more what is open. Resolves when all are done; what is not after `timeoutMs` is left to the next process, or given up. */
   async finish(timeoutMs: number): Promise<void> {
     this.#isHurried = true;
-    for (const farewell of this.#open) farewell.hurry();
+    for (const teardown of this.#open) teardown.hurry();
     const timer = this.#env.clock.after(timeoutMs, () => {
-      for (const farewell of [...this.#open]) farewell.abandon();
+      for (const teardown of [...this.#open]) teardown.abandon();
     });
-    await Promise.all([...this.#open].map((farewell) => farewell.done));
+    await Promise.all([...this.#open].map((teardown) => teardown.done));
     timer.cancel();
   }
 }

@@ -71,7 +71,7 @@ export interface RunningServer extends ServedCalls {
 /** What carrier and vendors have for their last words once the streams are closed, in milliseconds. */
 const LAST_WORDS_MS = 1000;
 
-export class House {
+export class Runtime {
   readonly #options: CheckedServeOptions;
   readonly #client: ServingClient;
   readonly #logger: Logger;

@@ -12,9 +12,9 @@ import { attemptAhead } from '../attempt-ahead.js';
 import type { PreparationContext } from '../engine.js';
 import { HeldReports } from '../fallback/held-reports.js';
 
-type EarsUsage = Parameters<NonNullable<SpeechToTextEvents['usage']>>[0];
+type RecognizerUsage = Parameters<NonNullable<SpeechToTextEvents['usage']>>[0];
 
-export interface PreparedEarsOptions {
+export interface PreparedRecognizerOptions {
   readonly context: PreparationContext;
   readonly provider: SpeechToText;
   readonly language: string | undefined;
@@ -23,20 +23,20 @@ export interface PreparedEarsOptions {
 }
 
 /** One call's. */
-export class PreparedEars implements SpeechToText {
+export class PreparedRecognizer implements SpeechToText {
   readonly name: string;
   readonly price: ModelPrice | undefined;
   readonly ownsTurnTaking: boolean;
   readonly writesAfterwards: boolean;
-  readonly #options: PreparedEarsOptions;
-  readonly #reports = new HeldReports<SpeechToTextEvents, EarsUsage>();
+  readonly #options: PreparedRecognizerOptions;
+  readonly #reports = new HeldReports<SpeechToTextEvents, RecognizerUsage>();
   #session: SpeechToTextSession | undefined;
   #hasFailed = false;
   #isAsked = false;
   #isTaken = false;
   #isLast: SpeechToTextContext['isLast'];
 
-  constructor(options: PreparedEarsOptions) {
+  constructor(options: PreparedRecognizerOptions) {
     const { name, price, ownsTurnTaking = false, writesAfterwards = false } = options.provider;
     this.name = name;
     this.price = price;
@@ -77,7 +77,7 @@ export class PreparedEars implements SpeechToText {
   }
 
   /** What was used, and nobody was told of. */
-  takeUsage(): readonly EarsUsage[] {
+  takeUsage(): readonly RecognizerUsage[] {
     return this.#reports.takeUsage();
   }
 

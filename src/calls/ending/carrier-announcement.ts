@@ -2,7 +2,7 @@
 import { describeError } from '../../base/log.js';
 import { NOBODY_WAITS, silentMs, waitsAlready } from '../../conversation/wait.js';
 import type { CallEnding } from './call-ending.js';
-import { type CallLine, onceKept } from '../call-line.js';
+import { type SessionContext, onceKept } from '../session-context.js';
 
 /** The longest time that a text may take: the carrier may begin late, and its voice speak slowly. */
 const BASE_MS = 15_000;
@@ -26,18 +26,18 @@ export interface AnnouncementState extends Announcement {
   readonly isTaken: boolean;
 }
 
-export class LastWords {
-  readonly #line: CallLine;
+export class CarrierAnnouncement {
+  readonly #context: SessionContext;
   #ending: CallEnding | undefined;
   #announcement: Announcement | undefined;
   /** What the transcript does not have yet. */
   #untold: string | undefined;
 
-  constructor(line: CallLine) {
-    this.#line = line;
+  constructor(context: SessionContext) {
+    this.#context = context;
   }
 
-  /** How the call ends whatever ends it, once the last words have begun. */
+  /** How the call ends whatever ends it, once the announcement has begun. */
   get ending(): CallEnding | undefined {
     return this.#ending;
   }
@@ -62,13 +62,13 @@ export class LastWords {
   /** The carrier is told to say it in the reply to a webhook, and hangs up afterwards. */
   instructed(announcement: Announcement, ending: CallEnding): void {
     this.#follow(announcement, ending);
-    this.#line.ledger.phase('ending');
-    this.#line.ledger.spokenByCarrier(announcement.text);
+    this.#context.ledger.phase('ending');
+    this.#context.ledger.spokenByCarrier(announcement.text);
   }
 
   /** Ends the call when the carrier has said what it was told to say. */
   #follow(announcement: Announcement, ending: CallEnding): void {
-    const { carrierCallId } = this.#line.identity;
+    const { carrierCallId } = this.#context.identity;
     this.#ending = ending;
     this.#announcement = announcement;
     this.#await(announcement);
@@ -82,7 +82,7 @@ export class LastWords {
   say(announcement: Announcement, ending: CallEnding): void {
     if (this.#ending !== undefined) return;
     const { text, language, isApology = false } = announcement;
-    const { environment, identity, ledger } = this.#line;
+    const { environment, identity, ledger } = this.#context;
     const { rest } = environment.carrier;
     const { carrierCallId } = identity;
     this.#ending = ending;
@@ -98,21 +98,21 @@ export class LastWords {
     const { clock } = environment;
     const at = clock.now();
     const wait = waitsAlready(ending.wait ?? NOBODY_WAITS, { since: at, at });
-    onceKept(this.#line, async () => {
-      if (!this.#line.isOver) await rest.speak(carrierCallId, text, { language });
+    onceKept(this.#context, async () => {
+      if (!this.#context.isOver) await rest.speak(carrierCallId, text, { language });
     }).then(
       () => {
         this.#isSpoken();
-        if (isApology && !this.#line.isOver) ledger.sorrySpoken('carrier', silentMs(wait, clock.now()));
+        if (isApology && !this.#context.isOver) ledger.apologySpoken('carrier', silentMs(wait, clock.now()));
       },
       (error: unknown) => {
-        if (this.#line.isOver) return;
-        const { callId } = this.#line;
+        if (this.#context.isOver) return;
+        const { callId } = this.#context;
         environment.logger.warn(
           { callId, ...describeError(error) },
           'the carrier did not speak the announcement',
         );
-        ledger.note('CARRIER_FAILED', 'The carrier did not speak the last words of the call.');
+        ledger.note('CARRIER_FAILED', 'The carrier did not speak the announcement at the end of the call.');
         this.#finish('hang-up');
       },
     );
@@ -126,18 +126,20 @@ export class LastWords {
   }
 
   #await({ text }: Announcement): void {
-    this.#line.timers.set('words', BASE_MS + MS_PER_CHAR * text.length, () => this.#finish('check'));
+    this.#context.timers.set('announcement', BASE_MS + MS_PER_CHAR * text.length, () =>
+      this.#finish('check'),
+    );
   }
 
   /** The carrier has the text: its answer shows that, or the end of its speech, which may be faster. */
   #isSpoken(): void {
     const text = this.#untold;
     this.#untold = undefined;
-    if (text !== undefined && !this.#line.isOver) this.#line.ledger.spokenByCarrier(text);
+    if (text !== undefined && !this.#context.isOver) this.#context.ledger.spokenByCarrier(text);
   }
 
   #lookLater(carrierCallId: string): void {
-    const { environment, identity, timers } = this.#line;
+    const { environment, identity, timers } = this.#context;
     // Who is steered by commands tells that it has spoken, and of a call that we have dialed every carrier tells the end.
     if (environment.carrier.commands !== undefined || identity.direction === 'outbound') return;
     timers.set('look', LOOK_EVERY_MS, () => {
@@ -151,13 +153,13 @@ export class LastWords {
   /** False when the carrier cannot be asked: the longest time still ends the call. */
   async #isGone(carrierCallId: string): Promise<boolean> {
     try {
-      return (await this.#line.environment.carrier.rest.lookUp(carrierCallId)).isOver;
+      return (await this.#context.environment.carrier.rest.lookUp(carrierCallId)).isOver;
     } catch {
       return false;
     }
   }
 
   #finish(carrier: 'hang-up' | 'check' | undefined): void {
-    if (this.#ending !== undefined) this.#line.end({ ...this.#ending, carrier });
+    if (this.#ending !== undefined) this.#context.end({ ...this.#ending, carrier });
   }
 }

@@ -18,7 +18,7 @@ import { Succession } from './succession.js';
 import { UnansweredSound } from './unanswered-sound.js';
 import { UnsettledAudio } from './unsettled-audio.js';
 
-export interface EarsOptions extends ChainOptions<SpeechToText> {
+export interface CallRecognizerOptions extends ChainOptions<SpeechToText> {
   readonly ownsTurnTaking: boolean;
 }
 
@@ -54,7 +54,7 @@ interface Leg {
   isOver: boolean;
 }
 
-export class EarsOfCall implements SpeechToTextSession {
+export class CallRecognizer implements SpeechToTextSession {
   readonly #context: SpeechToTextContext;
   readonly #clock: Clock;
   readonly #ownsTurnTaking: boolean;
@@ -71,7 +71,7 @@ export class EarsOfCall implements SpeechToTextSession {
   #answer: Timer | undefined;
   #closed = false;
 
-  constructor(context: SpeechToTextContext, { members, circuits, ownsTurnTaking }: EarsOptions) {
+  constructor(context: SpeechToTextContext, { members, circuits, ownsTurnTaking }: CallRecognizerOptions) {
     const { clock, logger, events } = context;
     this.#context = context;
     this.#clock = clock;

@@ -11,7 +11,7 @@ import type { CallTimers } from './call-timers.js';
 /**
  * `answer`: the carrier's word that an inbound call was answered. `ring`: that it was answered
  * or not. `stream`: a stream that is expected. `retry`: before it is asked for again. `report`: what may still come after the
- * report of the end. `transfer`, `machine`, `words`, `max`: the longest time of each. `look`: before the carrier is asked whether last words are over. `budget`: an end that is due at once.
+ * report of the end. `transfer`, `machine`, `announcement`, `max`: the longest time of each. `look`: before the carrier is asked whether the announcement is over. `budget`: an end that is due at once.
  * `resumption`: before the carrier is asked again whether it still has the call.
  */
 export type TimerName =
@@ -22,13 +22,13 @@ export type TimerName =
   | 'report'
   | 'transfer'
   | 'machine'
-  | 'words'
+  | 'announcement'
   | 'look'
   | 'max'
   | 'budget'
   | 'resumption';
 
-export interface CallLine {
+export interface SessionContext {
   readonly callId: string;
   readonly environment: CallEnvironment;
   /** Of the agent that the caller talks to. */
@@ -46,17 +46,17 @@ export interface CallLine {
 }
 
 /** Does something outside once the call is kept as it stands; in this tick where nothing is kept. */
-export async function onceKept<T>(line: CallLine, act: () => Promise<T>): Promise<T> {
-  const kept = line.kept();
+export async function onceKept<T>(context: SessionContext, act: () => Promise<T>): Promise<T> {
+  const kept = context.kept();
   if (kept !== undefined) await kept;
   // Meanwhile another process may have it, or nobody.
-  if (line.isOver) throw new RequestError('REQUEST_CONFLICT', 'The call is not here any more.');
+  if (context.isOver) throw new RequestError('REQUEST_CONFLICT', 'The call is not here any more.');
   return act();
 }
 
 /** `https://<public host>/webhooks/<carrier>`. @throws ConfigError when no host is known. */
-export function webhookBaseUrl(line: CallLine): string {
-  return `https://${line.host()}/webhooks/${line.environment.carrier.id}`;
+export function webhookBaseUrl(context: SessionContext): string {
+  return `https://${context.host()}/webhooks/${context.environment.carrier.id}`;
 }
 
 /** An error as a record may show it. Foreign errors carry content, so their sentence is ours. */

@@ -18,7 +18,7 @@ export const DOWN = new ProviderError('The key is wrong.', { status: 401, retrya
 const LOUD = 1000;
 
 /** Keeps the numbers of the frames that it hears. Silence is 0. */
-export class FakeEars implements SpeechToText {
+export class FakeRecognizer implements SpeechToText {
   readonly name: string;
   readonly ownsTurnTaking: boolean;
   readonly writesAfterwards: boolean;
@@ -63,7 +63,9 @@ export class FakeEars implements SpeechToText {
   }
 }
 
-export function setUp(members: readonly FakeEars[] = [new FakeEars('v/1'), new FakeEars('v/2')]) {
+export function setUp(
+  members: readonly FakeRecognizer[] = [new FakeRecognizer('v/1'), new FakeRecognizer('v/2')],
+) {
   const clock = new FakeClock();
   const circuits = new Circuits(clock);
   const [first, ...others] = members;
@@ -110,6 +112,6 @@ export function setUp(members: readonly FakeEars[] = [new FakeEars('v/1'), new F
 export const numbers = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-export function pair(options: { ownsTurnTaking?: boolean } = {}): [FakeEars, FakeEars] {
-  return [new FakeEars('v/1', options), new FakeEars('v/2', options)];
+export function pair(options: { ownsTurnTaking?: boolean } = {}): [FakeRecognizer, FakeRecognizer] {
+  return [new FakeRecognizer('v/1', options), new FakeRecognizer('v/2', options)];
 }

@@ -14,7 +14,7 @@ const LONGEST_PAUSE_MS = 5 * 60_000;
 /** No leg lives longer at a carrier. */
 const GIVE_UP_MS = 24 * 60 * 60_000;
 
-export interface FarewellOptions {
+export interface CarrierTeardownOptions {
   readonly callId: string;
   readonly wish: CarrierWish;
   /** Asked when it is needed: a call that is being dialed gets its id later. */
@@ -38,10 +38,10 @@ export interface FarewellOptions {
  * A leg that nobody hangs up is billed until somebody does. So the carrier is asked again, with ever longer pauses, until it confirms
  * the end, refuses us, or a day has passed. Whoever stops the server leaves it to the next process.
  */
-export class Farewell {
+export class CarrierTeardown {
   /** Resolves when nothing more is asked of the carrier. Never rejects. */
   readonly done: Promise<void>;
-  readonly #options: FarewellOptions;
+  readonly #options: CarrierTeardownOptions;
   readonly #giveUpAt: number;
   #isHurried = false;
   /** The record says that a hang-up is pending. */
@@ -55,7 +55,7 @@ export class Farewell {
   #tried!: Promise<HangUpState>;
   #answer: (state: HangUpState) => void = () => {};
 
-  constructor(options: FarewellOptions) {
+  constructor(options: CarrierTeardownOptions) {
     this.#options = options;
     this.#giveUpAt = options.clock.now() + GIVE_UP_MS - (options.askedMs ?? 0);
     this.done = new Promise((resolve) => {
