@@ -9,7 +9,7 @@ import type { TranscoderBackend } from '../transcoder/backend.js';
 import type { WaitingCall } from './call-desk.js';
 import type { ChooseCall, ChosenAgent } from './choice/call-choice.js';
 import type { BudgetLimits } from './money/budget.js';
-import type { PrivacyPolicy } from './facts/private-facts.js';
+import type { PrivacyPolicy } from './privacy/private-facts.js';
 import type { Pricing } from './money/pricing.js';
 
 /** What `CallDirectory` is made of. */

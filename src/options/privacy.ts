@@ -1,23 +1,24 @@
 // The option `privacy` of `phone.serve(...)`: what it means and its defaults. Documented here and nowhere else.
 import { checkChoice, checkNames, requireObject } from '../base/option-checks.js';
-import type { PrivacyPolicy } from '../calls/facts/private-facts.js';
+import type { PrivacyPolicy } from '../calls/privacy/private-facts.js';
 
 /** The option `privacy` of `phone.serve(...)`: what of a call is kept, shown and reported. The model, tools and `onMessage` get everything. */
 export interface PrivacyOptions {
-  /** `none`: no words of caller, agent or tools reach disk, page, exports, spans, `onTranscript`, `onMetrics` or `onCallEnd`. Live calls then end with their process, since another one would need the words; excludes `takeOver`. @default 'full' */
-  transcript?: 'full' | 'none' | undefined;
+  /** `redacted`: card, account and phone numbers and e-mail addresses are replaced, such as by `[card number]`, in what reaches disk, page, exports, spans, `onTranscript`, `onMetrics` and `onCallEnd`. `none`: no words of caller, agent or tools reach these. Live calls then end with their process, since another one would need the words; excludes `takeOver`. @default 'full' */
+  transcript?: 'full' | 'redacted' | 'none' | undefined;
   /** `none`: digits of keys that are pressed or sent are left out in the same places; the transcript says `[keys]`. What the agent repeats of them is transcript. @default 'full' */
   keys?: 'full' | 'none' | undefined;
 }
 
-const CHOICES = ['full', 'none'] as const;
+const TRANSCRIPT = ['full', 'redacted', 'none'] as const;
+const KEYS = ['full', 'none'] as const;
 
 /** @throws ConfigError */
 export function checkPrivacy(options: PrivacyOptions = {}): PrivacyPolicy {
   requireObject(options, 'privacy');
   checkNames(options, ['transcript', 'keys'], 'privacy');
   return {
-    transcript: checkChoice('privacy.transcript', options.transcript, CHOICES),
-    keys: checkChoice('privacy.keys', options.keys, CHOICES),
+    transcript: checkChoice('privacy.transcript', options.transcript, TRANSCRIPT),
+    keys: checkChoice('privacy.keys', options.keys, KEYS),
   };
 }

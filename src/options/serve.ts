@@ -20,7 +20,7 @@ import type {
   MetricsPayload,
   TranscriptPayload,
 } from '../calls/facts/callbacks.js';
-import type { PrivacyPolicy } from '../calls/facts/private-facts.js';
+import type { PrivacyPolicy } from '../calls/privacy/private-facts.js';
 import type { PriceOverrides } from '../calls/money/pricing.js';
 import type { MessageTarget } from '../engines/responder/message-route.js';
 import type { OnMessage } from '../engines/responder/responder.js';

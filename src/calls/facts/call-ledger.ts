@@ -15,8 +15,10 @@ import type {
 import type { EngineFact, EngineRecipe } from '../../engines/engine.js';
 import type { CallEnvironment } from '../call-environment.js';
 import { FactStamp } from './fact-stamp.js';
-import { KEYS_LEFT_OUT, type PrivacyPolicy, privateFact } from './private-facts.js';
 import { type CostState, RunningCost } from '../money/running-cost.js';
+import type { RedactorState } from '../privacy/call-redactor.js';
+import { FactPrivacy } from '../privacy/fact-privacy.js';
+import { KEYS_LEFT_OUT, type PrivacyPolicy } from '../privacy/private-facts.js';
 
 /** Notes of one call beyond this are not told: the record keeps no more. */
 const MAX_NOTES = 100;
@@ -42,6 +44,8 @@ export interface LedgerState {
   readonly transfers: number;
   readonly notes: number;
   readonly hasApologized: boolean;
+  /** What was said last, where private numbers are looked for. @default nothing */
+  readonly words?: RedactorState | undefined;
 }
 
 /** A call that another process had. */
@@ -61,7 +65,8 @@ export class CallLedger {
   readonly clock: Clock;
   readonly #stamp: FactStamp;
   readonly #cost: RunningCost;
-  readonly #privacy: PrivacyPolicy;
+  readonly #policy: PrivacyPolicy;
+  readonly #privacy: FactPrivacy;
   /** The last turn, and who talks to the caller: null for one without a name. */
   #turn: { readonly index: number; readonly agent: string | null } = { index: 0, agent: null };
   #phase: CallPhase | undefined;
@@ -86,7 +91,8 @@ export class CallLedger {
     const { nodeId, bus, pricing, carrier } = environment;
     const clock = steadyClock(environment.clock);
     this.clock = clock;
-    this.#privacy = environment.privacy ?? ALL_KEPT;
+    this.#policy = environment.privacy ?? ALL_KEPT;
+    this.#privacy = new FactPrivacy(this.#policy, resumed?.state?.words);
     this.#stamp = new FactStamp(callId, { nodeId, bus, clock }, resumed);
     const tell = (fact: CallFact) => this.#stamp.publish(fact, this.#endedAt);
     this.#cost = new RunningCost({ pricing, carrier, clock, tell }, resumed && costBefore(resumed));
@@ -102,6 +108,7 @@ export class CallLedger {
       transfers: this.#transfers,
       notes: this.#notes,
       hasApologized: this.#hasApologized,
+      words: this.#privacy.state,
     };
   }
 
@@ -150,8 +157,7 @@ export class CallLedger {
       if (fact.durationMs !== undefined) this.#cost.lasted(this.#direction, fact.durationMs);
       this.#cost.ended({ agoMs: at === undefined ? 0 : Math.max(0, this.clock.wallNow() - at) });
     }
-    const told = privateFact(fact, this.#privacy);
-    if (told !== undefined) this.#stamp.publish(told, at);
+    for (const told of this.#privacy.tell(fact)) this.#stamp.publish(told, at);
     if (fact.type === 'call.ended') this.#endedAt = undefined;
     const direction = answeredDirection(fact);
     if (direction !== undefined) this.#cost.answered(direction);
@@ -228,7 +234,7 @@ export class CallLedger {
     this.#keySequences += 1;
     this.#enter(
       `${SENT_KEYS_ID}${this.#keySequences}`,
-      `Sent keys ${this.#privacy.keys === 'none' ? KEYS_LEFT_OUT : digits}`,
+      `Sent keys ${this.#policy.keys === 'none' ? KEYS_LEFT_OUT : digits}`,
       'system',
     );
   }

@@ -6,7 +6,7 @@ import { KEYS_TEXT } from '../../engines/pressed-keys.js';
 /** What of a call is told and kept. */
 export interface PrivacyPolicy {
   /** What was said. */
-  readonly transcript: 'full' | 'none';
+  readonly transcript: 'full' | 'redacted' | 'none';
   /** Keys that were pressed or sent. */
   readonly keys: 'full' | 'none';
 }
@@ -17,9 +17,9 @@ export const KEYS_LEFT_OUT = '[keys]';
 const PRESSED = new RegExp(`${KEYS_TEXT}[0-9A-D*#](?: [0-9A-D*#](?!\\w))*`, 'g');
 const TOOL_FAILED = 'The tool failed.';
 
-/** The fact without what is not kept; undefined where nothing is left of it. */
+/** The fact without words or keys, where none are kept; undefined where nothing is left of it. */
 export function privateFact(fact: CallFact, policy: PrivacyPolicy): CallFact | undefined {
-  if (policy.transcript === 'full' && policy.keys === 'full') return fact;
+  if (policy.transcript !== 'none' && policy.keys === 'full') return fact;
   if (fact.type === 'dtmf.received') return policy.keys === 'none' ? undefined : fact;
   if (fact.type === 'transcript.segment') {
     const entry = privateEntry(fact.entry, policy);
@@ -40,6 +40,11 @@ export function privateFact(fact: CallFact, policy: PrivacyPolicy): CallFact | u
       toolCalls: turn.toolCalls.map((tool) => privateTool(tool, policy)),
     },
   };
+}
+
+/** The text with letters in the place of pressed keys, as long as before: `keys` says what becomes of these. */
+export function maskPressed(text: string): string {
+  return text.replace(PRESSED, (keys) => 'x'.repeat(keys.length));
 }
 
 /** Empty and final, it says when somebody spoke, and puts nothing into the transcript. */

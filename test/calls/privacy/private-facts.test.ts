@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { privateFact } from '../../../src/calls/facts/private-facts.js';
+import { privateFact } from '../../../src/calls/privacy/private-facts.js';
 import type { CallFact } from '../../../src/contract/call-event.js';
 import type { ToolCall } from '../../../src/contract/call-record.js';
 import { keysAsText } from '../../../src/engines/pressed-keys.js';
