@@ -31,7 +31,7 @@ for (const cue of ['code', 'card', 'account', 'phone', 'keep'] as const)
 const LONGEST = 40;
 
 /** "seguridad social" is an account; "código de seguridad" is on a card. */
-const SECURITY = new Set(['security', 'seguridad', 'sicurezza', 'securite', ''seguranca']);
+const SECURITY = new Set(['security', 'seguridad', 'sicurezza', 'securite', 'seguranca']);
 
 /** What the word at `index` says of a number near it. */
 export function cueAt(words: readonly string[], index: number): Cue | undefined {
