@@ -184,6 +184,20 @@ describe('words of a caller', () => {
     120_000,
   );
 
+  it.each(
+    'a|a |1|1 |12, |one |un |double |drei mal |einund|de |May |at |@|a@|@a.|a.b@|.|dot |a dot |card |4 EUR|- |1-|e-mail is |1:|\u0301|𝟏'.split(
+      '|',
+    ),
+  )(
+    '%j, where private numbers are looked for',
+    async (unit) => {
+      const { findPrivate } = await import('../src/calls/privacy/finder.js');
+      for (const end of [undefined, 'open', 'speaking'] as const)
+        await expectLinear((length) => findPrivate(fill(unit)(length), { end, asked: ['Your card?'] }), LESS);
+    },
+    60_000,
+  );
+
   it('are bounded where one piece of them, or a turn, has no end', async () => {
     const { UserSpeech } = await import(`${engines}/pipeline/hearing/user-speech.js`);
     const speech = new UserSpeech({ tell: () => {}, wallNow: () => 0, now: () => 0, turnIndex: () => 0 });

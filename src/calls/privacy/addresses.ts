@@ -96,6 +96,7 @@ export function openAddress(
       says += 1;
     const isSaid = SAYS.has(wordAt(search, says)) && says + 1 < tokens.length && tokens.length - says <= 12;
     if (isSaid) return says + 1;
+    if (isInterim && cue + 1 < tokens.length && tokens.length - cue <= 8) return cue + 1;
     if (dot !== undefined && dot > cue) return cue + 1;
   }
   return dot !== undefined && (search.isAsked || isInterim) && tokens.length - dot <= 6
@@ -123,7 +124,8 @@ function domainEnd(search: AddressSearch, start: number, at: 'sign' | 'word'): n
   const { tokens } = search;
   if (at === 'sign' && isWritten(search, start - 1, start)) return writtenEnd(search, start);
   let index = start;
-  if (at === 'word' && STOP_WORDS.has(wordAt(search, index)) && !isLinked(search, index)) return undefined;
+  if (at === 'word' && STOP_WORDS.has(wordAt(search, index)) && !isLinked(search, index + 1))
+    return undefined;
   if (LOW.has(wordAt(search, index))) index += 1;
   let [labels, words, end]: [number, number, number | undefined] = [1, 0, undefined];
   for (; index < tokens.length && index < start + MAX_TOKENS; index += 1) {
@@ -253,6 +255,7 @@ function isSpelled(search: AddressSearch, index: number): boolean {
 
 function isStop(search: AddressSearch, index: number): boolean {
   const word = wordAt(search, index);
+  if (isLinked(search, index - 1)) return false;
   // A letter that is spelled stands beside another.
   if (word.length === 1 && (isLone(search, index - 1) || isLinked(search, index + 1))) return false;
   return STOP_WORDS.has(word);

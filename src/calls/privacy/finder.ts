@@ -156,11 +156,12 @@ class Search {
     const between = this.#tokens.slice(one.end, Math.min(two.first, one.end + MOST_BETWEEN + 1));
     if (between.length > MOST_BETWEEN || to - from > MOST_SIGNS_BETWEEN) return undefined;
     let letters = 0;
-    for (const { word, from: start, to: end } of between) {
+    for (const [place, { word, from: start, to: end }] of between.entries()) {
+      const at = one.end + place;
       const isLetters =
         word.length <= MOST_LETTERS && (word.length === 1 || isUpper(this.#text.slice(start, end)));
       if (FILLERS.has(word) || (word.length > 1 && numberWordsIn(word).length > 0)) continue;
-      if (!isLetters || word === '@') return undefined;
+      if (!isLetters || word === '@' || this.#cueAt(at) !== undefined) return undefined;
       letters += word.length;
     }
     if (letters > MOST_LETTERS) return undefined;
@@ -198,26 +199,33 @@ class Search {
     const cue = this.#cueAround(run);
     const { digits } = run;
     const fewest = cue === undefined ? FEWEST_UNNAMED : FEWEST[cue];
-    const isHeld = this.#isHeld(run, cue);
+    const isLast = this.#isLast(run);
     const bounds = this.#bounds(run, cue);
+    if (isLast && this.#context.end === 'speaking') bounds.end = this.#tokens.length;
     if (digits.length >= fewest || this.#isKnown(digits))
-      yield this.#finding(kindOf(digits, cue, this.#startsLikePhone(run)), {
+      yield this.#finding(kindOf(run, cue, this.#startsLikePhone(run)), {
         ...bounds,
         digits,
         isHeldBack: false,
       });
-    else if (isHeld) yield this.#finding('number', { ...bounds, digits, isHeldBack: true });
+    else if (isLast && this.#isHeld(run, cue))
+      yield this.#finding('number', { ...bounds, digits, isHeldBack: true });
   }
 
-  /** It stands at the end of what has been said so far. */
-  #isHeld(run: Run, cue: Cue | undefined): boolean {
+  /** It stands at the end of what has been said so far, and more may follow. */
+  #isLast({ end: behindRun }: Run): boolean {
     const { end } = this.#context;
     if (end === undefined) return false;
-    const last = this.#groups[run.end - 1]?.end ?? 0;
+    const last = this.#groups[behindRun - 1]?.end ?? 0;
     const behind = this.#words.slice(last, last + MOST_BETWEEN + 1);
-    if (behind.length > MOST_BETWEEN || !behind.every((word) => FILLERS.has(word) || isLink(word)))
-      return false;
-    if (end === 'speaking') return true;
+    // The last word may be the beginning of a number.
+    const whole = end === 'speaking' ? behind.slice(0, -1) : behind;
+    return behind.length <= MOST_BETWEEN && whole.every((word) => FILLERS.has(word) || isLink(word));
+  }
+
+  /** What stands at the end may be a part of something longer. */
+  #isHeld(run: Run, cue: Cue | undefined): boolean {
+    if (this.#context.end === 'speaking') return true;
     if (cue === 'keep' || isComplete(this.#around, { ...run, isNamed: cue !== undefined })) return false;
     return run.digits.length >= (cue === undefined ? HELD.unnamed : HELD.named);
   }
@@ -268,10 +276,12 @@ class Search {
   }
 }
 
-function kindOf(digits: string, cue: Cue | undefined, startsLikePhone: boolean): PrivateKind {
+function kindOf({ digits, hasLetters }: Run, cue: Cue | undefined, startsLikePhone: boolean): PrivateKind {
   const { length } = digits;
   if (cue === 'account') return 'account';
   if (cue === 'phone' && length <= LONGEST_PHONE) return 'phone';
+  // Letters are a part of it, as of an IBAN.
+  if (hasLetters && length >= FEWEST_UNNAMED) return 'account';
   if (length >= CARD.fewest && length <= CARD.most) return 'card';
   if (cue === 'card' || cue === 'code') return 'card';
   if (length > CARD.most) return 'account';

@@ -131,7 +131,8 @@ function timeAt(around: Around, index: number): number | undefined {
   const { tokens, groups } = around;
   const [one, two] = [groups[index], groups[index + 1]];
   if (one === undefined || one.digits.length > 2 || Number(one.digits) > 24) return undefined;
-  if (HOURS.has(wordAt(tokens, one.end)) || wordAt(tokens, one.end) === 'o') {
+  const isClockTime = wordAt(tokens, one.end) === 'o' && wordAt(tokens, one.end + 1) === 'clock';
+  if (HOURS.has(wordAt(tokens, one.end)) || isClockTime) {
     const isMinutes = two !== undefined && two.first === one.end + 1 && /^[0-5]\d$/.test(two.digits);
     return isMinutes ? index + 2 : index + 1;
   }
@@ -152,7 +153,8 @@ function amountAt(around: Around, index: number, isNamed: (group: number) => boo
   const { text, tokens, groups } = around;
   const start = tokens[groups[index]?.first ?? 0]?.from ?? 0;
   const hasSymbol = CURRENCY.test(text.slice(Math.max(0, start - 2), start));
-  if (index > 0 && !hasSymbol && !APART.test(between(around, index - 1))) return afterMoney(around, index);
+  const isInside = groups[index - 1]?.end === groups[index]?.first;
+  if (isInside && !hasSymbol && !APART.test(between(around, index - 1))) return afterMoney(around, index);
   let [end, digits, count] = [index, 0, 0];
   while (
     groups[end] !== undefined &&

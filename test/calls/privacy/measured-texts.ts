@@ -81,8 +81,14 @@ export function tell({ asked, segments }: MeasuredText): { of: Segment; told: st
   for (const [index, { text, turnIndex }] of segments.entries()) {
     take(said(String(index), 'user', text, turnIndex));
     if (segments[index + 1]?.turnIndex === turnIndex) continue;
-    const userText = segments.filter((each) => each.turnIndex === turnIndex).map((each) => each.text).join(' ');
-    redactor.tell({ type: 'turn.completed', turn: { ...turn(turnIndex), userText, agentText: '', agentTextUnheard: '' } });
+    const userText = segments
+      .filter((each) => each.turnIndex === turnIndex)
+      .map((each) => each.text)
+      .join(' ');
+    redactor.tell({
+      type: 'turn.completed',
+      turn: { ...turn(turnIndex), userText, agentText: '', agentTextUnheard: '' },
+    });
   }
   return told;
 }
@@ -108,7 +114,9 @@ function hiddenIn(text: string, told: string): Hidden[] {
   );
   const match = new RegExp(`^${kept.join('(.+?)')}$`, 'ds').exec(text);
   if (match === null) throw new Error(`${told} is not made of ${text}`);
-  return (match.indices ?? []).slice(1).map(([from, to], place) => ({ kind: kinds[place] ?? 'number', from, to }));
+  return (match.indices ?? [])
+    .slice(1)
+    .map(([from, to], place) => ({ kind: kinds[place] ?? 'number', from, to }));
 }
 
 const isCovered = (text: string, { from, to }: Secret, hidden: readonly Hidden[]) =>
@@ -120,7 +128,14 @@ const isCovered = (text: string, { from, to }: Secret, hidden: readonly Hidden[]
 const zero = () => ({ card: 0, account: 0, phone: 0, email: 0, number: 0 });
 
 export function measure(texts: readonly MeasuredText[]): Figures {
-  const figures: Figures = { texts: 0, innocent: 0, secrets: zero(), found: zero(), wrong: zero(), notes: [] };
+  const figures: Figures = {
+    texts: 0,
+    innocent: 0,
+    secrets: zero(),
+    found: zero(),
+    wrong: zero(),
+    notes: [],
+  };
   for (const text of texts) {
     figures.texts += 1;
     if (text.segments.every(({ secrets }) => secrets.length === 0)) figures.innocent += 1;

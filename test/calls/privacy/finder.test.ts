@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { findPrivate, type FinderContext } from '../../../src/calls/privacy/finder.js';
+
+/** What was found, as `kind: words`. */
+const found = (text: string, context?: FinderContext) =>
+  findPrivate(text, context).map(({ kind, from, to }) => `${kind}: ${text.slice(from, to)}`);
+
+describe('findPrivate', () => {
+  it.each([
+    ['seven, three', 'a few digits'],
+    ['My order number is 482913.', 'an order of six digits'],
+    ['It costs $1,299.00, or 4500000 euros.', 'prices'],
+    ['On 12/05/1984 or 2026-11-27 at 14:45:30, in May nineteen eighty-four.', 'dates and times'],
+    ['From 2019 and 2020 until 2024 we had 3 million guests.', 'years and quantities'],
+    ['Call nine one one, or eins eins zwei!', 'numbers for help'],
+    ['The card is valid until 12/27.', 'until when a card is valid'],
+    ['See example dot com, or write us.', 'a site'],
+    ['Meet me at the dot on the map.', 'a dot'],
+  ])('leaves %j: %s', (text) => {
+    expect(found(text)).toEqual([]);
+  });
+
+  it('tells the kind by what is said around a number', () => {
+    expect(found('My card is 4929 1234, the CVC 123.')).toEqual(['card: 4929 1234', 'card: 123']);
+    expect(found('Meine Kontonummer ist 48291.')).toEqual(['account: 48291']);
+    expect(found('mi teléfono es 91 23 45')).toEqual(['phone: 91 23 45']);
+    expect(found('4929 1234 is my account')).toEqual(['account: 4929 1234']);
+    expect(found('4829', { asked: ['Quel est votre numéro de carte ?'] })).toEqual(['card: 4829']);
+    expect(found('4829', { asked: ['Sure.', 'Your card number?'] })).toEqual(['card: 4829']);
+    expect(found('4829', { asked: ['Your order number?', 'Your card number?'] })).toEqual([]);
+  });
+
+  it('tells the kind of a long number by its length', () => {
+    expect(found('4111 1111 1111 1111')).toEqual(['card: 4111 1111 1111 1111']);
+    expect(found('0171 3920045')).toEqual(['phone: 0171 3920045']);
+    expect(found('(+49) 171 3920045')).toEqual(['phone: (+49) 171 3920045'.replace('(+', '+')]);
+    expect(found('48291304')).toEqual(['number: 48291304']);
+  });
+
+  it('takes figures of any alphabet, and sees through signs that take no room', () => {
+    for (const text of [
+      '４１１１ １１１１ １１１１ １１１１',
+      '٤١١١ ١١١١ ١١١١ ١١١١',
+      '4\u200b1\u200b1\u200b1\u200b1111 1111 1111',
+      '4️⃣1️⃣1️⃣1️⃣1111 1111 1111',
+      '①②③④⑤⑥⑦⑧⑨①②③④⑤⑥⑦',
+      '𝟒𝟏𝟏𝟏 𝟏𝟏𝟏𝟏 𝟏𝟏𝟏𝟏 𝟏𝟏𝟏𝟏',
+      '4111\u00a01111\u202f1111\u20091111',
+      '4111·1111•1111—1111',
+      '4111/1111_1111*1111',
+    ])
+      expect(found(text)).toEqual([`card: ${text}`]);
+  });
+
+  it('takes number words of seven languages, whole, in parts and in one', () => {
+    for (const text of [
+      'five five five double oh one triple nine',
+      'fivefivefiveohonenine nine',
+      'einundzwanzig zweiundvierzig dreiundsechzig vierundachtzig',
+      'quatre-vingt-dix-sept soixante et onze quatre vingt treize, vingt et un',
+      'veintiuno, treinta y dos, cuarenta y tres, cincuenta y cuatro',
+      'ventuno trentotto quarantatré cinquantasei',
+      'nove um dois, três quatro cinco, meia sete oito',
+      'nul zes, eenentwintig, tweeëndertig, vierenvijftig',
+      'fünf five cinco cinq cinque vijf cinco',
+    ])
+      expect(found(text).map((each) => each.slice(each.indexOf(': ') + 2))).toEqual([text]);
+  });
+
+  it('takes an everyday word for a number only beside others', () => {
+    expect(found('Once a week I see one or two of them, sei sicuro, eine Frage.')).toEqual([]);
+    expect(found('un un un un, sept sept sept sept')).toEqual(['number: un un un un, sept sept sept sept']);
+  });
+
+  it('goes over what stands between the pieces of a number', () => {
+    expect(found('4929, uh, and then 1234')).toEqual(['number: 4929, uh, and then 1234']);
+    expect(found('4929 guests came, 1234 of them twice')).toEqual([]);
+    expect(found('GB29 NWBK 6016 1331 9268 19')).toEqual([
+      'card: GB29 NWBK 6016 1331 9268 19'.replace('card', 'account'),
+    ]);
+  });
+
+  it('finds addresses, written and spoken', () => {
+    for (const text of [
+      'anna.meier+news@mail.example.co.uk',
+      'anna @ example . com',
+      'anna[at]example[dot]com',
+      'a dot b underscore c at my dash shop dot co dot uk',
+      'anna punkt meier ät example punkt de',
+      'ana guion bajo lopez arroba example punto es',
+      'anne tiret du bas martin arobase example point fr',
+      'bob at gmail',
+      'm e i e r 7 7 at web dot de',
+    ])
+      expect(found(text)).toEqual([`email: ${text}`]);
+    expect(found('Mail anna@example.com, please.')).toEqual(['email: anna@example.com']);
+  });
+
+  it('holds back figures at the end of what somebody says', () => {
+    const held = (text: string, context: FinderContext = {}) =>
+      findPrivate(text, { end: 'open', ...context }).map(({ isHeldBack, digits }) => isHeldBack && digits);
+    expect(held('It is four nine two nine')).toEqual(['4929']);
+    expect(held('It is 49')).toEqual([]);
+    expect(held('It is 49', { asked: ['Your card number?'] })).toEqual(['49']);
+    expect(held('It is 4929 and, uh')).toEqual(['4929']);
+    expect(held('It is 4929 I think')).toEqual([]);
+    expect(held('Order number 4929')).toEqual([]);
+    expect(held('at seven thirty')).toEqual([]);
+    expect(held('two hundred and fifty')).toEqual([]);
+    expect(held('nine one one')).toEqual([]);
+  });
+
+  it('holds back everything that may become a number while somebody is speaking', () => {
+    const held = (text: string) =>
+      findPrivate(text, { end: 'speaking' }).map(({ from, to }) => text.slice(from, to));
+    expect(held('I want two')).toEqual(['two']);
+    expect(held('Order number 4')).toEqual(['4']);
+    expect(held('I want two of')).toEqual(['two of']);
+    expect(held('I want two of them')).toEqual([]);
+    expect(held('one two three fou')).toEqual(['one two three fou']);
+    expect(held('Mail an')).toEqual(['an']);
+    expect(held('my e-mail is anna dot')).toEqual(['anna dot']);
+    expect(held('anna dot meier at exam')).toEqual(['anna dot meier at exam']);
+  });
+
+  it('knows a part of a number that was found before', () => {
+    const known = ['4929123456789012'];
+    expect(found('It ends in 9012, right?', { known })).toEqual(['number: 9012']);
+    expect(found('It ends in 012, right?', { known })).toEqual([]);
+    expect(found('492 it is', { known: ['492'] })).toEqual(['number: 492']);
+  });
+});
