@@ -70,7 +70,7 @@ export interface ServeOptions {
   budget?: BudgetOptions | undefined;
   /** Record every call at the carrier. Needs a carrier that can record, its credentials, and `webhookUrl` or `tunnel`. The carrier reports the recording's address some time after the call, so after `onCallEnd`; read it from `recording.url` of the record in the API. @default false */
   recording?: boolean | undefined;
-  /** What of a call is kept, shown and reported: `{ transcript: 'none', keys: 'none' }` keeps no words and no keys. @default everything */
+  /** What of a call is kept, shown and reported: `{ transcript: 'redacted' }` takes out private numbers and e-mail addresses, `{ transcript: 'none', keys: 'none' }` all words and keys. @default everything */
   privacy?: PrivacyOptions | undefined;
   /** Message to leave when an answering machine takes an outbound call; may contain `{name}` placeholders. Turns on machine detection for calls that do not set it themselves. @default none: hang up on machines */
   voicemailMessage?: string | undefined;

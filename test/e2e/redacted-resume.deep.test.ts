@@ -19,7 +19,7 @@ async function bytesBelow(folder: string): Promise<string> {
 const turnOver = (index: number) => (fact: CallEvent) =>
   fact.type === 'turn.completed' && fact.turn.index === index;
 
-describe.concurrent('a server is killed while a number is said', { timeout: 120_000 }, () => {
+describe('a server is killed while a number is said', { timeout: 120_000 }, () => {
   it.each(SIMULATED_CARRIERS)('%s', async (id) => {
     await using phone = await KilledPhone.start(id, {
       agent: { idle: false },

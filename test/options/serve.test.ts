@@ -45,6 +45,11 @@ describe('ServeOptions', () => {
     expect(Object.values(callbacks).every((callback) => callback === undefined)).toBe(true);
   });
 
+  it('takes calls over where their words are redacted', () => {
+    const options = serve({ privacy: { transcript: 'redacted' }, takeOver: true });
+    expect(options.privacy).toEqual({ transcript: 'redacted', keys: 'full' });
+  });
+
   it.each<[string, unknown]>([
     ['privacy', 'none'],
     ['privacy', { transcript: 'some' }],

@@ -21,8 +21,7 @@ const UNDERSCORES = list('underscore unterstrich subrayado underline sublinhado'
 const DASHES = list('dash hyphen minus bindestrich guion tiret trattino traco hifen streepje plus mas piu');
 /** "guion bajo", "tiret du bas", "trattino basso": the second word of a sign. */
 const LOW = list('bajo basso bas baixo sign zeichen');
-const PROVIDERS =
-  list(`gmail googlemail hotmail outlook yahoo icloud gmx web aol proton protonmail tonline orange laposte
+const PROVIDERS = list(`outlook yahoo icloud gmx web aol proton tonline orange laposte
   libero live msn free sfr wanadoo virgilio tiscali mail freenet posteo`);
 const TOP_LEVELS =
   list(`com net org info biz online shop email cloud museum gov edu mobi tech store site agency bank health name
@@ -145,7 +144,7 @@ function domainEnd(search: AddressSearch, start: number, at: 'sign' | 'word'): n
     const isTop = labels > 1 && isTopLevel(search, index, words);
     if (labels > 1 && words > 1 && !isTop) break;
     if (words > MAX_NAMES) break;
-    const isKnown = labels === 1 && words === 1 && PROVIDERS.has(wordAt(search, index));
+    const isKnown = labels === 1 && words === 1 && isProvider(wordAt(search, index));
     if (isKnown && end === undefined) end = index + 1;
     if (isTop) {
       end = index + 1;
@@ -157,6 +156,11 @@ function domainEnd(search: AddressSearch, start: number, at: 'sign' | 'word'): n
   }
   if (end !== undefined && labels === 1 && TOP_LEVELS.has(wordAt(search, end))) end += 1;
   return end;
+}
+
+/** "anna at gmail": who says so leaves the rest out. */
+function isProvider(word: string): boolean {
+  return PROVIDERS.has(word) || (word.endsWith('mail') && word.length > 4);
 }
 
 function isTopLevel(search: AddressSearch, index: number, words: number): boolean {
