@@ -29,12 +29,17 @@ const TOP_LEVELS =
 /** No part of an address, and what stands before one. */
 const STOP_WORDS =
   list(`is it its it's s an a my me us our your the to or and of for on under by via in with from write send mail email
-  e address emails contact reach that this would be also just look find visit shop buy order online page website available meet
+  e address emails contact reach that this would be also just look find visit shop buy order online page website available meet work works working home am bin arbeite trabajo travaille lavoro
   ist es lautet meine mein die der das und an auf unter bei ich sie uns mich ihnen schreiben mailen adresse mailadresse bitte besuchen
   son y al a mi el la su en de correo electronico escriba escribame direccion visite por para un una
   est c l le les mon ma votre vous et au aux adresse ecrivez visitez chez courriel mel
   e è il lo la mia mio sua suo un una posta scriva scrivi indirizzo visiti per
   o meu minha para em het mijn naar yes no ja si oui okay ok so um uh also euh eh then hello hi`);
+const SPELLERS = list('for as like wie comme come de como van');
+/** Ends of addresses that are said without their dot. */
+const BARE_ENDS = list('com net org');
+/** No end of an address, however short. */
+const NO_ENDS = list('the on is in and for but you we all can our out not');
 const CUES = list(
   `email emails mail mails mailadresse emailadresse correo courriel mel posta electronico address adresse indirizzo direccion`,
 );
@@ -62,7 +67,8 @@ export function addressesIn(search: AddressSearch): Address[] {
     if (at === undefined || index < taken) continue;
     const end = domainEnd(search, index + 1, at);
     if (end === undefined) continue;
-    const first = localStart(search, index - 1, { at, taken });
+    const isSplit = isSplitSign(wordAt(search, index - 1), wordAt(search, index));
+    const first = localStart(search, index - (isSplit ? 2 : 1), { at, taken });
     if (first !== undefined) found.push({ first: first, end });
     else if (at === 'sign') found.push({ first: index, end });
   }
@@ -82,7 +88,7 @@ export function openAddress(
     if (MAIL.has(word) && !isSign(search, index)) [cue, dot, at] = [index, undefined, undefined];
     if (isDot(search, index) && index > from && !STOP_WORDS.has(wordAt(search, index - 1))) dot ??= index;
     const sign = atWord(search, index);
-    if (sign === 'sign' || (sign === 'word' && (cue !== undefined || isInterim))) at = index;
+    if (sign === 'sign' || (sign === 'word' && isInterim)) at = index;
   }
   const isNear = at !== undefined && tokens.length - at <= 6;
   if (isNear && at !== undefined) return localStart(search, at - 1, { at: 'sign', taken: 0 }) ?? at;
@@ -112,10 +118,16 @@ function atWord({ text, tokens }: AddressSearch, index: number): 'sign' | 'word'
   const token = tokens[index];
   if (token === undefined) return undefined;
   if (AT_SIGNS.has(token.word)) return 'sign';
+  if (isSplitSign(tokens[index - 1]?.word, token.word)) return 'sign';
   // "ät" is folded like others, and no other word.
   if (token.word === 'at' && /[äÄ]/.test(text.slice(token.from, token.from + 3).normalize('NFC')))
     return 'sign';
   return AT_WORDS.has(token.word) ? 'word' : undefined;
+}
+
+/** "klammer affe", "a roba": a sign that was taken for two words. */
+function isSplitSign(one: string | undefined, two: string): boolean {
+  return (one === 'klammer' && two === 'affe') || (one === 'a' && (two === 'roba' || two === 'rroba'));
 }
 
 /** The token behind the domain that begins at `start`; undefined where there is none. */
@@ -123,8 +135,7 @@ function domainEnd(search: AddressSearch, start: number, at: 'sign' | 'word'): n
   const { tokens } = search;
   if (at === 'sign' && isWritten(search, start - 1, start)) return writtenEnd(search, start);
   let index = start;
-  if (at === 'word' && STOP_WORDS.has(wordAt(search, index)) && !isLinked(search, index + 1))
-    return undefined;
+  if (at === 'word' && STOP_WORDS.has(wordAt(search, index)) && !isDash(search, index + 1)) return undefined;
   if (LOW.has(wordAt(search, index))) index += 1;
   let [labels, words, end]: [number, number, number | undefined] = [1, 0, undefined];
   for (; index < tokens.length && index < start + MAX_TOKENS; index += 1) {
@@ -155,6 +166,12 @@ function domainEnd(search: AddressSearch, start: number, at: 'sign' | 'word'): n
     }
   }
   if (end !== undefined && labels === 1 && TOP_LEVELS.has(wordAt(search, end))) end += 1;
+  if (
+    end === undefined &&
+    BARE_ENDS.has(wordAt(search, start + 1)) &&
+    !isBroken(search, start, { isDotOpen: false })
+  )
+    return start + 2;
   return end;
 }
 
@@ -168,7 +185,7 @@ function isTopLevel(search: AddressSearch, index: number, words: number): boolea
   const next = wordAt(search, index + 1);
   // "d e", spelled.
   if (word.length === 1) return wordAt(search, index - 1).length === 1 && next.length !== 1;
-  return words <= 1 && (TOP_LEVELS.has(word) || (/^[a-z]{2,3}$/.test(word) && word !== 'the'));
+  return words <= 1 && (TOP_LEVELS.has(word) || (/^[a-z]{2,3}$/.test(word) && !NO_ENDS.has(word)));
 }
 
 /** The first token of what stands before the at; undefined where it is no name of a mailbox. */
@@ -188,6 +205,11 @@ function localStart(
     const isPart = isDot(search, index) || isDash(search, index) || isSign(search, index);
     const isChained = index < last && (isLinked(search, index + 1) || isGluedBy(search, index));
     if (!isPart && !isChained && !isSpelled(search, index)) {
+      if (isSpelledOut(search, index)) {
+        first = index - 2;
+        index -= 2;
+        continue;
+      }
       if (isStop(search, index)) break;
       names += 1;
       if (names > MAX_NAMES) break;
@@ -195,6 +217,13 @@ function localStart(
     first = index;
   }
   return first > last ? undefined : first;
+}
+
+/** "n for November", "A wie Anton". */
+function isSpelledOut(search: AddressSearch, index: number): boolean {
+  const letter = wordAt(search, index - 2);
+  const isLetter = letter.length === 1 && wordAt(search, index).startsWith(letter);
+  return isLetter && SPELLERS.has(wordAt(search, index - 1));
 }
 
 function writtenStart(search: AddressSearch, last: number, taken: number): number {
@@ -214,7 +243,7 @@ function writtenEnd(search: AddressSearch, start: number): number | undefined {
 
 /** Nothing but the signs of an address stands between two tokens. */
 function isWritten(search: AddressSearch, one: number, two: number): boolean {
-  return /^[._%+'~\p{Pd}]*$/u.test(gap(search, one, two));
+  return /^[._%+'~．。\p{Pd}]*$/u.test(gap(search, one, two));
 }
 
 /** A sentence ends between the token and the next, or there is a comma. */
@@ -224,8 +253,10 @@ function isBroken(search: AddressSearch, index: number, { isDotOpen }: { isDotOp
   return /\.\s/.test(signs) && !(isDotOpen && /^\s\.\s$/.test(signs)) && !/^\s\.\s$/.test(signs);
 }
 
+/** Letters, and words for signs, may have commas between them. */
 const isSpelledPair = (search: AddressSearch, index: number) =>
-  isSpelled(search, index) && isSpelled(search, index + 1);
+  (isSpelled(search, index) && isSpelled(search, index + 1)) ||
+  [index, index + 1].some((each) => isLinked(search, each) || atWord(search, each) !== undefined);
 
 const isDotBetween = (search: AddressSearch, index: number) =>
   /^\s?[.．。]\s?$/.test(gap(search, index, index + 1)) && !/^\.\s/.test(gap(search, index, index + 1));

@@ -1,16 +1,22 @@
 // Words that tell what a number is: of a card, an account, a telephone, or one that may stay.
 
-/** `code`: the few digits on the back of a card. `keep`: an order, a room, a postal code. */
-export type Cue = 'card' | 'code' | 'account' | 'phone' | 'keep';
+/** `code`: the few digits on the back of a card. `keep`: an order, a room, a postal code. `date`: a day, a year, a time. */
+export type Cue = 'card' | 'code' | 'account' | 'phone' | 'keep' | 'date';
+
+/** The number is of somebody, and has to go. */
+export function isPrivateCue(cue: Cue | undefined): boolean {
+  return cue !== undefined && cue !== 'keep' && cue !== 'date';
+}
 
 /** Whole words, and beginnings or endings of longer ones with `-` where they go on. All folded. */
 const LISTS: Readonly<Record<Cue, string>> = {
   code: 'cvv cvc cvv2 -prufziffer- -pruefziffer- cryptogramme criptogramma sicherheitscode kartenprufnummer pin',
-  card: '-card -cards credit debit visa -mastercard- amex maestro -kreditkarte- -kartennummer- karte -bankkarte- tarjeta- carte carta kaart creditcard- cartao- bancomat -girocard-',
+  card: '-card credit debit visa -mastercard- amex maestro -kreditkarte- -kartennummer- karte -bankkarte- tarjeta- carte carta kaart creditcard- cartao- bancomat -girocard-',
   account:
     'account iban -konto -kontonummer -kontos routing checking -bankleitzahl- blz cuenta compte conto rib ssn social -sozialversicherung- -versichertennummer- -steuernummer- -steuer-id dni nie nif nss secu securite fiscale insurance bsn cpf rekening- conta sort siren siret passport',
   phone:
     '-phone- -telefon- -telephon- mobile mobil- movil- cell cellphone cellular- celular- handy- portable call callback reach text landline fax whatsapp tel -ruckruf- -zuruckruf- erreich- anruf- rufen ruf llam- joindre rappel- appel- chiam- richiam- bellen ligar-',
+  date: 'date datum fecha data birth birthday born geboren geburtstag geburtsdatum nacimiento naci nacio naissance nascita nato nata time uhrzeit hora heure when wann cuando quand quando',
   keep: 'order- booking- reserv- room- flight- ticket- -bestell- -auftrag- -buchung- -zimmer- flug- pedido- habitacion- vuelo- commande- chambre- vol billet- ordin- prenotazion- camera volo zip -postcode- postal- postleitzahl- plz cap apartment- street calle rue via -strasse hausnummer- reference- referenz- referencia- invoice- -rechnung- factura- facture- fattura- bus gate train zug tracking -kunden- customer- size page seite table tisch mesa tavolo version year many viele cuantos cuantas combien quanti quante guests extension durchwahl anexo poste interno ano annee anno jahr',
 };
 
@@ -18,7 +24,7 @@ const EXACT = new Map<string, Cue>();
 const BEGINNINGS: [string, Cue][] = [];
 const ENDINGS: [string, Cue][] = [];
 const PARTS: [string, Cue][] = [];
-for (const cue of ['code', 'card', 'account', 'phone', 'keep'] as const)
+for (const cue of ['code', 'card', 'account', 'phone', 'date', 'keep'] as const)
   for (const form of LISTS[cue].split(' ')) {
     const stem = form.replace(/^-/, '').replace(/-$/, '');
     if (form.startsWith('-') && form.endsWith('-')) PARTS.push([stem, cue]);
@@ -60,7 +66,7 @@ export function cueIn(words: readonly string[]): Cue | undefined {
   let kept: Cue | undefined;
   for (let index = words.length - 1; index >= 0; index -= 1) {
     const cue = cueAt(words, index);
-    if (cue !== undefined && cue !== 'keep') return cue;
+    if (isPrivateCue(cue)) return cue;
     kept ??= cue;
   }
   return kept;

@@ -12,3 +12,13 @@ export const FILLERS = new Set(
    the die der das le la el il that this number nummer numero
    first second last erste zweite`.split(/\s+/),
 );
+
+/** What a recognizer writes for "four", "two", "eight" and "one". */
+export const HOMOPHONES = new Map([
+  ['for', '4'],
+  ['fore', '4'],
+  ['to', '2'],
+  ['too', '2'],
+  ['ate', '8'],
+  ['won', '1'],
+]);

@@ -1,9 +1,9 @@
 // Finds what is not to be kept of a text: numbers of cards, accounts and telephones, and e-mail addresses.
 import { addressesIn, asksForAddress, type AddressSearch, openAddress } from './addresses.js';
-import { type Cue, cueAt, cueIn } from './cues.js';
-import { FILLERS } from './fillers.js';
+import { type Cue, cueAt, cueIn, isPrivateCue } from './cues.js';
+import { FILLERS, HOMOPHONES } from './fillers.js';
 import { type Group, groupsOf } from './groups.js';
-import { type Around, isComplete, keptOf } from './kept-numbers.js';
+import { type Around, isComplete, isList, keptOf } from './kept-numbers.js';
 import { numberWordsIn } from './number-words.js';
 import { type Token, tokensOf } from './tokens.js';
 
@@ -29,13 +29,15 @@ export interface FinderContext {
 }
 
 /** How many figures are a number of that kind, where words tell it. */
-const FEWEST: Readonly<Record<Cue, number>> = { code: 3, card: 4, account: 4, phone: 5, keep: 7 };
+const FEWEST: Readonly<Record<Cue, number>> = { code: 3, card: 4, account: 4, phone: 5, keep: 7, date: 9 };
 /** Where no word tells it. */
 const FEWEST_UNNAMED = 7;
 const CARD = { fewest: 13, most: 19 };
 const LONGEST_PHONE = 15;
 /** Figures that are held back until it is known what they belong to: of a number that is asked for, and of any other. */
 const HELD = { named: 2, unnamed: 3 };
+/** Figures of pieces with other words between them, of each and of all, that are one number. */
+const FEWEST_LOOSE = { each: 3, all: 12 };
 /** So many figures of a known number are a part of it. */
 const FEWEST_KNOWN = 4;
 /** Words before and behind a number that may tell its kind. */
@@ -45,6 +47,13 @@ const WORDS_BEHIND = 5;
 const MOST_BETWEEN = 6;
 const MOST_SIGNS_BETWEEN = 40;
 const MOST_LETTERS = 4;
+
+/** What stands between two groups of one number. */
+interface Link {
+  readonly hasLetters: boolean;
+  /** Of words that sound like digits. */
+  readonly digits: string;
+}
 
 /** Groups that are one number: the first, and the one behind the last. */
 interface Run {
@@ -101,7 +110,9 @@ class Search {
       const last = this.#tokens.length;
       add(this.#finding('email', { first: open, end: last, digits: '', isHeldBack: true }), [open, last]);
     }
-    for (const run of this.#runs(taken)) findings.push(...this.#judge(run));
+    const runs = [...this.#runs(taken)];
+    const loose = this.#loosePieces(runs);
+    for (const run of runs) findings.push(...this.#judge(run, loose.has(run)));
     return withoutOverlap(findings);
   }
 
@@ -119,8 +130,8 @@ class Search {
       if (!isFree) continue;
       run ??= { first: index, end: index, digits: [], hasLetters: false };
       run.end = index + 1;
-      run.digits.push(group.digits);
-      run.hasLetters ||= link === 'letters';
+      run.digits.push(`${link?.digits ?? ''}${group.digits}`);
+      run.hasLetters ||= link?.hasLetters === true;
     }
     if (run !== undefined) yield* this.#trimmed(run);
   }
@@ -149,28 +160,33 @@ class Search {
   }
 
   /** How the group goes on with the one before; undefined where it does not. */
-  #linkTo(index: number): 'words' | 'letters' | undefined {
+  #linkTo(index: number): Link | undefined {
     const [one, two] = [this.#groups[index - 1], this.#groups[index]];
     if (one === undefined || two === undefined) return undefined;
     const [from, to] = [this.#tokens[one.end - 1]?.to ?? 0, this.#tokens[two.first]?.from ?? 0];
     const between = this.#tokens.slice(one.end, Math.min(two.first, one.end + MOST_BETWEEN + 1));
     if (between.length > MOST_BETWEEN || to - from > MOST_SIGNS_BETWEEN) return undefined;
-    let letters = 0;
+    let [letters, digits] = [0, ''];
     for (const [place, { word, from: start, to: end }] of between.entries()) {
       const at = one.end + place;
       const isLetters =
         word.length <= MOST_LETTERS && (word.length === 1 || isUpper(this.#text.slice(start, end)));
       if (FILLERS.has(word) || (word.length > 1 && numberWordsIn(word).length > 0)) continue;
+      const heard = one.digits.length === 1 && two.digits.length === 1 ? HOMOPHONES.get(word) : undefined;
+      if (heard !== undefined) {
+        digits += heard;
+        continue;
+      }
       if (!isLetters || word === '@' || this.#cueAt(at) !== undefined) return undefined;
       letters += word.length;
     }
     if (letters > MOST_LETTERS) return undefined;
-    return letters > 0 ? 'letters' : 'words';
+    return { hasLetters: letters > 0, digits };
   }
 
   #isNamed(index: number): boolean {
     const cue = this.#cueAround({ first: index, end: index + 1 });
-    return cue !== undefined && cue !== 'keep';
+    return isPrivateCue(cue);
   }
 
   /** The word that tells of what the number is: the nearest before it, or one right behind it, or what was asked for. */
@@ -181,8 +197,9 @@ class Search {
       if (cue !== undefined) return cue;
     }
     for (let index = to; index < Math.min(to + WORDS_BEHIND, this.#words.length); index += 1) {
+      if (this.#tokens[index]?.digits !== '') break;
       const cue = this.#cueAt(index);
-      if (cue !== undefined && cue !== 'keep') return cue;
+      if (isPrivateCue(cue)) return cue;
     }
     return this.#askedCue;
   }
@@ -195,14 +212,35 @@ class Search {
     return cue;
   }
 
-  *#judge(run: Run): Generator<Finding> {
+  /** Runs with other words between them that are the pieces of one number: "the first four are 4929, the next four are 1234". */
+  #loosePieces(runs: readonly Run[]): Set<Run> {
+    const loose = new Set<Run>();
+    let [pieces, digits, end]: [Run[], number, number] = [[], 0, Number.NEGATIVE_INFINITY];
+    for (const run of runs) {
+      const cue = this.#cueAround(run);
+      const [first, last] = [this.#groups[run.first], this.#groups[run.end - 1]];
+      const isRound = run.end - run.first === 1 && (first?.isAmount === true || run.digits.endsWith('00'));
+      if (isComplete(this.#around, { ...run, isNamed: isPrivateCue(cue) })) continue;
+      if (run.digits.length < FEWEST_LOOSE.each || isRound || (cue !== undefined && !isPrivateCue(cue)))
+        continue;
+      if ((first?.first ?? 0) - end > WORDS_BEFORE) [pieces, digits] = [[], 0];
+      pieces.push(run);
+      digits += run.digits.length;
+      end = last?.end ?? 0;
+      if (pieces.length > 1 && digits >= FEWEST_LOOSE.all) for (const piece of pieces) loose.add(piece);
+    }
+    return loose;
+  }
+
+  *#judge(run: Run, isLoose: boolean): Generator<Finding> {
     const cue = this.#cueAround(run);
     const { digits } = run;
+    if (!isPrivateCue(cue) && isList(this.#around, run)) return;
     const fewest = cue === undefined ? FEWEST_UNNAMED : FEWEST[cue];
     const isLast = this.#isLast(run);
     const bounds = this.#bounds(run, cue);
     if (isLast && this.#context.end === 'speaking') bounds.end = this.#tokens.length;
-    if (digits.length >= fewest || this.#isKnown(digits))
+    if (digits.length >= fewest || isLoose || this.#isKnown(digits))
       yield this.#finding(kindOf(run, cue, this.#startsLikePhone(run)), {
         ...bounds,
         digits,
@@ -226,8 +264,9 @@ class Search {
   /** What stands at the end may be a part of something longer. */
   #isHeld(run: Run, cue: Cue | undefined): boolean {
     if (this.#context.end === 'speaking') return true;
-    if (cue === 'keep' || isComplete(this.#around, { ...run, isNamed: cue !== undefined })) return false;
-    return run.digits.length >= (cue === undefined ? HELD.unnamed : HELD.named);
+    const isNamed = isPrivateCue(cue);
+    if ((cue !== undefined && !isNamed) || isComplete(this.#around, { ...run, isNamed })) return false;
+    return run.digits.length >= (isNamed ? HELD.named : HELD.unnamed);
   }
 
   #isKnown(digits: string): boolean {

@@ -44,7 +44,10 @@ export function keptOf(around: Around, isNamed: (group: number) => boolean): boo
     const end =
       dateAt(around, index, isNamed) ?? timeAt(around, index) ?? amountAt(around, index, isNamed) ?? index;
     for (let each = index; each < end; each += 1) kept[each] = true;
-    if (end === index && (isYear(around, index) || around.groups[index]?.isMillions === true))
+    if (
+      end === index &&
+      (isYear(around, index) || (around.groups[index]?.isMillions === true && !isNamed(index)))
+    )
       kept[index] = true;
   }
   return kept;
@@ -60,12 +63,28 @@ export function isComplete(
   if (EMERGENCY.has(digits)) return true;
   const [one, two] = run;
   if (one === undefined || run.length > 2) return false;
+  if (two !== undefined && isDecimal(around, first) && two.digits.length === 2) return !isNamed;
   if (run.length === 1 && one.isAmount) return !isNamed;
   const isClock =
     one.digits.length <= 2 &&
     Number(one.digits) <= 24 &&
     (two === undefined || (two.digits.length === 2 && Number(two.digits) < 60));
   return isClock && AT.has(around.tokens[one.first - 1]?.word ?? '');
+}
+
+/** "101, 102 and 104": numbers that are counted up, the last one behind a word. */
+export function isList(around: Around, { first, end }: { first: number; end: number }): boolean {
+  const [last, before] = [around.groups[end - 1], around.groups[end - 2]];
+  if (end - first < 3 || before?.end === last?.first) return false;
+  for (let index = first; index < end - 1; index += 1) {
+    const [one, two] = [around.groups[index], around.groups[index + 1]];
+    if (one === undefined || two === undefined || one.digits.length > 4 || one.digits.startsWith('0'))
+      return false;
+    if (two.digits.length > 4 || Number(two.digits) <= Number(one.digits)) return false;
+    const isApart = one.end !== two.first || between(around, index).includes(',');
+    if (!isApart) return false;
+  }
+  return true;
 }
 
 /** The group behind the date that begins here. */
@@ -110,6 +129,7 @@ function monthDate(tokens: readonly Token[], groups: readonly Group[], index: nu
 function monthYear({ tokens, groups }: Around, index: number): number | undefined {
   const first = groups[index]?.first ?? 0;
   let before = first - 1;
+  if (/(?:th|st|nd|rd|ten|te)$/.test(wordAt(tokens, before))) before -= 1;
   while (OF.has(wordAt(tokens, before))) before -= 1;
   return MONTHS.has(wordAt(tokens, before)) ? yearEnd(groups, index, first) : undefined;
 }

@@ -89,6 +89,9 @@ const PARTS = new Map<string, NumberWord>(WORDS);
 for (const [place, stem] of ELIDED.split(' ').entries())
   PARTS.set(stem, { is: 'number', value: 20 + place * 10, room: 10, isWeak: false });
 
+// "fünften" is no five and ten.
+PARTS.delete('ten');
+
 const LONGEST_PART = Math.max(...[...PARTS.keys()].map(({ length }) => length));
 const LONGEST_WORD = 80;
 

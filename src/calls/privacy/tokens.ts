@@ -37,13 +37,13 @@ export function tokensOf(text: string): Token[] {
     const read = signOf(sign);
     if (read === 'other') finish();
     else if (read !== 'invisible') {
-      if (read.is !== kind || sign === 0x40) {
+      if (read.is !== kind || read.reads === '@') {
         finish();
         [kind, from, reads] = [read.is, at, ''];
       }
       reads += read.reads;
       to = next;
-      if (sign === 0x40) finish();
+      if (read.reads === '@') finish();
     } else if (kind !== undefined) to = next;
     at = next;
   }

@@ -14,6 +14,11 @@ describe('findPrivate', () => {
     ['From 2019 and 2020 until 2024 we had 3 million guests.', 'years and quantities'],
     ['Call nine one one, or eins eins zwei!', 'numbers for help'],
     ['The card is valid until 12/27.', 'until when a card is valid'],
+    ['Rooms 101, 102, 103 and 104.', 'a list'],
+    ['I was born on twelve five nineteen eighty-four.', 'a day of birth'],
+    ['We need 1000 flyers and 2500 posters.', 'quantities with other words between them'],
+    ['I work at web dot de, at the dot on the map.', 'where somebody works'],
+    ['I sent an email yesterday at noon.', 'an e-mail that was sent'],
     ['See example dot com, or write us.', 'a site'],
     ['Meet me at the dot on the map.', 'a dot'],
   ])('leaves %j: %s', (text) => {
@@ -80,6 +85,22 @@ describe('findPrivate', () => {
     ]);
   });
 
+  it('takes pieces with other words between them for one number where they are long enough', () => {
+    const digitsOf = (text: string) => findPrivate(text).map(({ digits }) => digits);
+    expect(
+      digitsOf('the first four are 4929, the second four are 1234, the third four are 5678, then comes 9012'),
+    ).toEqual(['49294', '1234', '5678', '9012']);
+    expect(digitsOf('4929 hold on let me get my glasses 1234 5678 9012')).toEqual(['4929', '123456789012']);
+    expect(digitsOf('The flight is 4929, and we paid 1234.')).toEqual([]);
+  });
+
+  it('goes over words that sound like numbers between single digits', () => {
+    expect(found('nine to nine one too three four five')).toEqual([
+      'number: nine to nine one too three four five',
+    ]);
+    expect(found('from 10 to 12 or 14 to 16')).toEqual([]);
+  });
+
   it('finds addresses, written and spoken', () => {
     for (const text of [
       'anna.meier+news@mail.example.co.uk',
@@ -90,6 +111,13 @@ describe('findPrivate', () => {
       'ana guion bajo lopez arroba example punto es',
       'anne tiret du bas martin arobase example point fr',
       'bob at gmail',
+      'anna, dot, meier, at, example, dot, com',
+      'anna meier at example com',
+      'a for apple n for november at example dot com',
+      'A wie Anton N wie Nordpol ät example punkt de',
+      'anna＠example．com',
+      'meier klammer affe example punkt de',
+      'ana punto lopez a roba example punto es',
       'm e i e r 7 7 at web dot de',
     ])
       expect(found(text)).toEqual([`email: ${text}`]);
