@@ -88,7 +88,7 @@ export function openAddress(
     if (MAIL.has(word) && !isSign(search, index)) [cue, dot, at] = [index, undefined, undefined];
     if (isDot(search, index) && index > from && !STOP_WORDS.has(wordAt(search, index - 1))) dot ??= index;
     const sign = atWord(search, index);
-    if (sign === 'sign' || (sign === 'word' && isInterim)) at = index;
+    if (sign === 'sign' || (sign === 'word' && (isInterim || search.isAsked))) at = index;
   }
   const isNear = at !== undefined && tokens.length - at <= 6;
   if (isNear && at !== undefined) return localStart(search, at - 1, { at: 'sign', taken: 0 }) ?? at;
@@ -104,9 +104,10 @@ export function openAddress(
     if (isInterim && cue + 1 < tokens.length && tokens.length - cue <= 8) return cue + 1;
     if (dot !== undefined && dot > cue) return cue + 1;
   }
-  return dot !== undefined && (search.isAsked || isInterim) && tokens.length - dot <= 6
-    ? (localStart(search, tokens.length - 1, { at: 'sign', taken: 0 }) ?? undefined)
-    : undefined;
+  const last = tokens.length - 1;
+  const isSpelling = search.isAsked && isLone(search, last) && isLone(search, last - 1);
+  const isDotted = dot !== undefined && (search.isAsked || isInterim) && tokens.length - dot <= 6;
+  return isSpelling || isDotted ? localStart(search, last, { at: 'sign', taken: 0 }) : undefined;
 }
 
 /** Somebody who says this asks for an address. */

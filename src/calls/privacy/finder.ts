@@ -265,6 +265,7 @@ class Search {
   #isHeld(run: Run, cue: Cue | undefined): boolean {
     if (this.#context.end === 'speaking') return true;
     const isNamed = isPrivateCue(cue);
+    if (this.#isInternational(run)) return true;
     if ((cue !== undefined && !isNamed) || isComplete(this.#around, { ...run, isNamed })) return false;
     return run.digits.length >= (isNamed ? HELD.named : HELD.unnamed);
   }
@@ -297,11 +298,16 @@ class Search {
     return { first: from, end: to };
   }
 
-  #startsLikePhone({ first, digits }: Run): boolean {
+  #startsLikePhone(run: Run): boolean {
+    const { digits } = run;
+    return (
+      this.#isInternational(run) || digits.startsWith('0') || digits.length === 10 || digits.length === 11
+    );
+  }
+
+  #isInternational({ first, digits }: Run): boolean {
     const from = this.#tokens[this.#groups[first]?.first ?? 0]?.from ?? 0;
-    const isInternational =
-      this.#text.slice(Math.max(0, from - 2), from).includes('+') || digits.startsWith('00');
-    return isInternational || digits.startsWith('0') || digits.length === 10 || digits.length === 11;
+    return this.#text.slice(Math.max(0, from - 2), from).includes('+') || digits.startsWith('00');
   }
 
   #finding(

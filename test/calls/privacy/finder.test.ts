@@ -130,6 +130,9 @@ describe('findPrivate', () => {
     expect(held('It is four nine two nine')).toEqual(['4929']);
     expect(held('It is 49')).toEqual([]);
     expect(held('It is 49', { asked: ['Your card number?'] })).toEqual(['49']);
+    expect(held('It is +4')).toEqual(['4']);
+    expect(held('a n n a', { asked: ['Your e-mail?'] })).toEqual(['']);
+    expect(held('at example', { asked: ['Your e-mail?'] })).toEqual(['']);
     expect(held('It is 4929 and, uh')).toEqual(['4929']);
     expect(held('It is 4929 I think')).toEqual([]);
     expect(held('Order number 4929')).toEqual([]);
