@@ -114,9 +114,10 @@ function hiddenIn(text: string, told: string): Hidden[] {
   );
   const match = new RegExp(`^${kept.join('(.+?)')}$`, 'ds').exec(text);
   if (match === null) throw new Error(`${told} is not made of ${text}`);
-  return (match.indices ?? [])
-    .slice(1)
-    .map(([from, to], place) => ({ kind: kinds[place] ?? 'number', from, to }));
+  const spans = (match.indices ?? []).slice(1);
+  return spans.flatMap((span, place) =>
+    span === undefined ? [] : { kind: kinds[place] ?? 'number', from: span[0], to: span[1] },
+  );
 }
 
 const isCovered = (text: string, { from, to }: Secret, hidden: readonly Hidden[]) =>
