@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findPrivate, type FinderContext } from '../../../src/calls/privacy/finder.js';
 
@@ -152,6 +153,26 @@ describe('findPrivate', () => {
     expect(held('Mail an')).toEqual(['an']);
     expect(held('my e-mail is anna dot')).toEqual(['anna dot']);
     expect(held('anna dot meier at exam')).toEqual(['anna dot meier at exam']);
+  });
+
+  it('finds pieces of the text in their order, whatever that is', () => {
+    const words =
+      'a 12 1984 4111 one two twenty hundred mil double mal die at @ . dot dash gmail com de card May of 12:30 € and vingt quatre - , \u200b \ud800 \udc00 𝟏 ١ ① ﷺ İ ß ( + … klammer affe NWBK';
+    const text = fc
+      .array(fc.constantFrom(...words.split(' '), ' ', ' ', ' '), { maxLength: 40 })
+      .map((all) => all.join(''));
+    fc.assert(
+      fc.property(text, fc.constantFrom(undefined, 'open' as const, 'speaking' as const), (said, end) => {
+        let at = 0;
+        for (const { from, to } of findPrivate(said, { end })) {
+          expect(from).toBeGreaterThanOrEqual(at);
+          expect(to).toBeGreaterThan(from);
+          at = to;
+        }
+        expect(at).toBeLessThanOrEqual(said.length);
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it('knows a part of a number that was found before', () => {
