@@ -28,10 +28,11 @@ import type { AgentlessAnswer, CallChoice, ChooseCall, ChosenAgent } from './cho
 import { ChoosingCall } from './choice/choosing-call.js';
 import { EndedCall } from './ending/ended-call.js';
 import { CarrierTeardowns } from './ending/carrier-teardowns.js';
+import type { Loss } from './ending/lost-call.js';
 import { Preparations } from './voice/preparations.js';
 import { hangUpDueMs, isChargeDue, mayBeUp, recallCall } from './ending/recalled-call.js';
 import { RecordWatch } from './facts/record-watch.js';
-import { isResumable } from './resume/call-resumption.js';
+import { lossOf } from './resume/call-resumption.js';
 import type { LeftCall } from './resume/call-state.js';
 import {
   CallStates,
@@ -140,9 +141,10 @@ export class CallDirectory implements CallDesk {
     await this.#states?.settled();
   }
 
-  /** Has a call that another process has left, and goes on with it once `goOn` is called. False for one that cannot be gone on with. */
-  resume(left: LeftCall, toHow: () => Pick<ResumedSeed, 'recipe' | 'message'>): boolean {
-    if (!isResumable(left, this.#env)) return false;
+  /** Has a call that another process has left, and goes on with it once `goOn` is called. Returns why it cannot be gone on with; undefined where it is. */
+  resume(left: LeftCall, toHow: () => Pick<ResumedSeed, 'recipe' | 'message'>): Loss | undefined {
+    const loss = lossOf(left, this.#env);
+    if (loss !== undefined) return loss;
     const how = toHow();
     const { record, state } = left;
     const { callId, carrierCallId, caller, callee, direction } = record;
@@ -154,14 +156,14 @@ export class CallDirectory implements CallDesk {
     const host = state?.host ?? undefined;
     const seed = { admission, byStream: false, host, outbound, resumed, agentless: state?.agentless };
     this.#open(seed).takeUp(resumed);
-    return true;
+    return undefined;
   }
 
   /** As `resume` and `goOn`, for a stream that has come for the call. */
-  resumeWithStream(left: LeftCall, toHow: () => Pick<ResumedSeed, 'recipe' | 'message'>): boolean {
-    if (!this.resume(left, toHow)) return false;
-    this.#registry.session(left.record.callId)?.goOnWithStream();
-    return true;
+  resumeWithStream(left: LeftCall, toHow: () => Pick<ResumedSeed, 'recipe' | 'message'>): Loss | undefined {
+    const loss = this.resume(left, toHow);
+    if (loss === undefined) this.#registry.session(left.record.callId)?.goOnWithStream();
+    return loss;
   }
 
   /** Those that are up and kept, for whoever moves them to another process. */

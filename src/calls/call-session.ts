@@ -34,6 +34,7 @@ import { type CommandObstacles, demandUnobstructed, isObstructed } from './trans
 import type { EngineRecipe } from '../engines/engine.js';
 import type { CarrierTeardown } from './ending/carrier-teardown.js';
 import { CarrierAnnouncement } from './ending/carrier-announcement.js';
+import type { Loss } from './ending/lost-call.js';
 import { MachineWatch } from './outbound/machine-watch.js';
 import { OutboundCall } from './outbound/outbound-call.js';
 import { answerRinging } from './ringing-call.js';
@@ -186,7 +187,7 @@ export class CallSession {
     const watched = { message: request.voicemailMessage, announcement: this.#announcement };
     const outbound = new OutboundCall(this.#context, request, {
       placed: (carrierCallId) => void this.adopt(carrierCallId),
-      unplaced: () => this.#end({ reason: 'process-lost' }),
+      unplaced: () => this.#end({ reason: 'process-lost', loss: 'unplaced' }),
       unanswered: (outcome) => this.#endUnanswered(outcome),
     });
     if (!request.machineDetection) return [outbound, undefined];
@@ -208,6 +209,7 @@ export class CallSession {
       const carrier = 'hang-up';
       this.#announced.apologize({
         reason: 'process-lost',
+        loss: 'failed',
         failure,
         close: NORMAL_CLOSE,
         carrier,
@@ -229,7 +231,7 @@ export class CallSession {
     this.#resumption = new CallResumption(this.#context, left, parts, {
       // An agent takes over where the caller was connected otherwise before.
       connect: () => (this.#agentless?.isConnected === true ? this.#media.open() : this.#connect()),
-      lost: (at) => this.#lost(at),
+      lost: (loss, at) => this.#lost(loss, at),
     });
     const { answeredAt, startedAt, mode, amd, transfer, term } = record;
     const wall = this.#ledger.clock.wallNow();
@@ -575,10 +577,10 @@ export class CallSession {
   }
 
   /** The call ended with the process that had it, or cannot be taken up: `at` is undefined where the carrier has it. */
-  #lost(at: number | undefined): void {
+  #lost(loss: Loss, at: number | undefined): void {
     const close = NORMAL_CLOSE;
     if (this.#seed.resumed?.wasLetGo !== true)
-      this.#end({ reason: 'process-lost', close, carrier: 'check', at });
+      this.#end({ reason: 'process-lost', loss, close, carrier: 'check', at });
     // With a process that lives nothing is lost. Whoever is still on the line hears nobody.
     else if (at === undefined)
       this.#end({ ...this.#conversation.endedBy('stream-lost'), carrier: 'hang-up' });

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Clock } from '../base/clock.js';
 import { describeError, type Logger } from '../base/log.js';
 import type { CallDirectory } from '../calls/call-directory.js';
+import type { Loss } from '../calls/ending/lost-call.js';
 import type { LeftCall } from '../calls/resume/call-state.js';
 import type { ResumedSeed } from '../calls/session-owner.js';
 import { phrasesIn } from '../engines/languages/spoken-words.js';
@@ -73,8 +74,8 @@ export class LiveCalls {
     return this.#folder && this.#keptIn(this.#folder);
   }
 
-  /** Goes on with a call that another process has let go. `isStreamThere`: its stream has come. False for one that cannot be gone on with. */
-  takeUp(call: LeftCall, { isStreamThere }: { isStreamThere: boolean }): boolean {
+  /** Goes on with a call that another process has let go. `isStreamThere`: its stream has come. Returns why it cannot be gone on with; undefined where it is. */
+  takeUp(call: LeftCall, { isStreamThere }: { isStreamThere: boolean }): Loss | undefined {
     return this.#resume(call, (...seed) => {
       const { desk } = this.#parts;
       return isStreamThere ? desk.resumeWithStream(...seed) : desk.resume(...seed);
@@ -108,7 +109,7 @@ export class LiveCalls {
   }
 
   /** A call that cannot be taken up is lost, and keeps no other one, nor the server, from going on. */
-  #resume(call: LeftCall, resume: CallDirectory['resume']): boolean {
+  #resume(call: LeftCall, resume: CallDirectory['resume']): Loss | undefined {
     const { logger } = this.#parts;
     try {
       return resume(call, () => this.#goingOn(call));
@@ -118,7 +119,7 @@ export class LiveCalls {
         { callId, ...describeError(error) },
         'a call of the previous process could not be taken up',
       );
-      return false;
+      return 'failed';
     }
   }
 

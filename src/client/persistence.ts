@@ -201,7 +201,7 @@ export class Persistence {
       throw new RequestError('REQUEST_CONFLICT', 'The call is over.');
     const disown = callbacks.adopt(record);
     const left = { record, state, lastAliveAt: clock.wallNow(), wasLetGo: true, free };
-    if (!this.#live.takeUp(left, { isStreamThere })) {
+    if (this.#live.takeUp(left, { isStreamThere }) !== undefined) {
       disown();
       throw new RequestError('REQUEST_CONFLICT', 'The call cannot be taken up.');
     }

@@ -2,9 +2,10 @@
 import type { Logger } from '../base/log.js';
 import type { CallDirectory } from '../calls/call-directory.js';
 import type { AttachedCallbacks } from '../calls/facts/callbacks.js';
+import { LOSSES, LOST_CODE, type Loss } from '../calls/ending/lost-call.js';
 import { termAfter } from '../calls/facts/fact-stamp.js';
 import { type CallState, decodeState, type LeftCall } from '../calls/resume/call-state.js';
-import type { CallEventOf } from '../contract/call-event.js';
+import type { CallEvent } from '../contract/call-event.js';
 import type { CallOutcome, CallRecord } from '../contract/call-record.js';
 import type { EventBus } from '../events/bus.js';
 import { originOf } from '../events/reduce.js';
@@ -28,8 +29,8 @@ export interface TakeOverParts {
 export interface KeptCalls {
   /** By the process before this one. */
   readonly left: LeftStates;
-  /** Has the call from now on. False for one that cannot be gone on with. */
-  readonly resume: (call: LeftCall) => boolean;
+  /** Has the call from now on. Returns why it cannot be gone on with; undefined where it is. */
+  readonly resume: (call: LeftCall) => Loss | undefined;
   /** Of a call that is over. Never rejects. */
   readonly forget: (callId: string) => Promise<void>;
 }
@@ -56,8 +57,12 @@ export async function takeOver(store: CallStore, parts: TakeOverParts, kept?: Ke
     const state = states.get(callId);
     callbacks.adopt(record);
     const lastAliveAt = Math.max(at, kept?.left.lastAliveAt ?? 0);
-    if (kept?.resume({ record, state, lastAliveAt })) resumed.add(callId);
-    else bus.publish(lostEnd(record, { nodeId, at, mayBeUp: desk.mayBeUp({ ...record, endedAt: at }) }));
+    const loss = kept === undefined ? 'not-kept' : kept.resume({ record, state, lastAliveAt });
+    if (loss === undefined) resumed.add(callId);
+    else {
+      const mayBeUp = desk.mayBeUp({ ...record, endedAt: at });
+      for (const fact of lostEnd(record, { nodeId, at, loss, mayBeUp })) bus.publish(fact);
+    }
   }
   await bus.settled();
   const lost = active.length - resumed.size;
@@ -82,29 +87,29 @@ function statesIn(left: LeftStates | undefined): ReadonlyMap<string, CallState> 
 }
 
 /**
- * The end of a call that was under way when its process died, in a term of `nodeId`: facts that were lost with that process may have been heard
+ * Why a call that was under way when its process died was lost, and its end, in a term of `nodeId`: facts that were lost with that process may have been heard
  * elsewhere, and whoever has heard them must not take the end for one of them. `at`: when the call was last known to be. `mayBeUp`: it is yet to
  * be hung up.
  */
 function lostEnd(
   record: CallRecord,
-  { nodeId, at, mayBeUp }: { nodeId: string; at: number; mayBeUp: boolean },
-): CallEventOf<'call.ended'> {
+  { nodeId, at, loss, mayBeUp }: { nodeId: string; at: number; loss: Loss; mayBeUp: boolean },
+): CallEvent[] {
   const { callId, seq, media } = record;
-  return {
-    callId,
-    nodeId,
-    term: termAfter(record, nodeId),
-    originId: originOf(record),
-    seq: seq + 1,
-    at,
-    type: 'call.ended',
-    endReason: 'process-lost',
-    outcome: outcomeOf(record),
-    error: null,
-    media,
-    ...(mayBeUp ? { hangUp: 'pending' } : {}),
-  };
+  const envelope = { callId, nodeId, term: termAfter(record, nodeId), originId: originOf(record), at };
+  return [
+    { ...envelope, seq: seq + 1, type: 'incident.noted', code: LOST_CODE, message: LOSSES[loss] },
+    {
+      ...envelope,
+      seq: seq + 2,
+      type: 'call.ended',
+      endReason: 'process-lost',
+      outcome: outcomeOf(record),
+      error: null,
+      media,
+      ...(mayBeUp ? { hangUp: 'pending' } : {}),
+    },
+  ];
 }
 
 function outcomeOf({ answeredAt, amd }: CallRecord): CallOutcome {

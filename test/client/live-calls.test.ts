@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { LOSSES, type Loss } from '../../src/calls/ending/lost-call.js';
 import { CarrierA } from '../../src/carriers/carrier-a/index.js';
 import { Offhook } from '../../src/client.js';
 import type { CallRecord } from '../../src/contract/call-record.js';
@@ -43,6 +44,8 @@ async function next(dataDir: string, agents: readonly AgentOptions[], serve: obj
   return { logger, ended, calls, phone, sentences: () => logger.lines.map(({ sentence }) => sentence) };
 }
 
+const why = (loss: Loss) => ({ code: 'process-lost', message: LOSSES[loss] });
+
 describe('a call that the last process has left', () => {
   it('is taken up, and ends with the server where nothing comes of it', async () => {
     const { ended, calls, phone, sentences } = await next(await leave('desk'), [{ name: 'desk' }]);
@@ -79,7 +82,7 @@ describe('a call that the last process has left', () => {
     const { ended, calls, phone, sentences } = await next(await leave('desk'), agents, serve);
     expect(await calls.active()).toEqual([]);
     expect(sentences()).toContain('a call of the previous process could not be taken up');
-    expect(ended).toMatchObject([{ callId: 'left', endReason: 'process-lost' }]);
+    expect(ended).toMatchObject([{ callId: 'left', endReason: 'process-lost', incidents: [why('failed')] }]);
     await phone.disconnect();
   });
 
@@ -90,7 +93,7 @@ describe('a call that the last process has left', () => {
       await past.append(event);
     await past.close();
     const { ended, phone } = await next(dataDir, []);
-    expect(ended).toMatchObject([{ callId: 'left', endReason: 'process-lost' }]);
+    expect(ended).toMatchObject([{ callId: 'left', endReason: 'process-lost', incidents: [why('late')] }]);
     await phone.disconnect();
   });
 });

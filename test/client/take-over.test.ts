@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { LOSSES } from '../../src/calls/ending/lost-call.js';
 import { attachCallbacks } from '../../src/calls/facts/callbacks.js';
 import { takeOver } from '../../src/client/take-over.js';
 import type { CallEvent, CallFact } from '../../src/contract/call-event.js';
@@ -51,7 +52,12 @@ async function leaveBehind(): Promise<string> {
 describe('takeOver', () => {
   it('ends the calls that died with the process before, when they were last known to be', async () => {
     const { told, facts, store, logger } = await start(await leaveBehind());
-    expect(facts.map(({ type }) => type)).toEqual(['call.ended', 'call.ended']);
+    expect(facts.map(({ type }) => type)).toEqual([
+      'incident.noted',
+      'call.ended',
+      'incident.noted',
+      'call.ended',
+    ]);
     expect(told.map(({ callId }) => callId)).toEqual(['talking', 'ringing']);
     expect(told[0]).toMatchObject({
       status: 'completed',
@@ -62,6 +68,7 @@ describe('takeOver', () => {
       nodeId: 'node-2',
       originId: 'node-1',
       term: 2,
+      incidents: [{ at: 2020, code: 'process-lost', message: LOSSES['not-kept'], durationMs: null }],
     });
     expect(told[0]?.transcript.map(({ text }) => text)).toEqual(['heard']);
     expect(await store.active()).toEqual([]);

@@ -3,6 +3,7 @@ import type { MediaCounters } from '../../contract/call-record.js';
 import { type CallEnding, type CallReach, type CarrierWish, outcomeOf } from './call-ending.js';
 import type { SessionContext } from '../session-context.js';
 import { CarrierTeardown } from './carrier-teardown.js';
+import { LOSSES, LOST_CODE } from './lost-call.js';
 
 export interface Conclusion {
   readonly ending: CallEnding;
@@ -26,6 +27,7 @@ export function recordEnd(context: SessionContext, conclusion: Conclusion): void
     ledger.publish({ type: 'call.status', status: 'initiated', ...identity });
   }
   conclusion.book();
+  if (ending.loss !== undefined) ledger.note(LOST_CODE, LOSSES[ending.loss], { at: ending.at });
   ledger.publish(
     {
       type: 'call.ended',

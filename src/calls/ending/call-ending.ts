@@ -1,6 +1,7 @@
 // What an end is, and which reason and outcome the record of a call gets. Pure: no clock, no carrier.
 import type { CallDirection, CallFailure, CallOutcome, EndReason } from '../../contract/call-record.js';
 import type { Wait } from '../../conversation/wait.js';
+import type { Loss } from './lost-call.js';
 
 /**
  * What is asked of the carrier after the end: `hang-up`; `check`, a hang-up if the call is not over; `confirm`, the same after some
@@ -29,6 +30,8 @@ export interface CallEnding {
   readonly wait?: Wait | undefined;
   /** When it ended, in epoch milliseconds. @default now */
   readonly at?: number | undefined;
+  /** Why no other process went on with a call whose process died. */
+  readonly loss?: Loss | undefined;
   /** The call never was one: nothing is recorded. */
   readonly unrecorded?: boolean;
 }

@@ -216,10 +216,14 @@ export class CallLedger {
     this.#cost.charged(costUsd);
   }
 
-  /** `about.durationMs`: how long it took. */
-  note(code: string, message: string, about: { readonly durationMs?: number } = {}): void {
+  /** `durationMs`: how long it took. `at`: see `publish`. */
+  note(
+    code: string,
+    message: string,
+    { at, ...about }: { readonly durationMs?: number; readonly at?: number | undefined } = {},
+  ): void {
     this.#notes += 1;
-    if (this.#notes <= MAX_NOTES) this.publish({ type: 'incident.noted', code, message, ...about });
+    if (this.#notes <= MAX_NOTES) this.publish({ type: 'incident.noted', code, message, ...about }, at);
   }
 
   /** The caller was told that something went wrong, for which they had waited so long. The first time counts. */

@@ -6,6 +6,7 @@ import type { CallEnvironment } from '../call-environment.js';
 import type { SessionContext } from '../session-context.js';
 import type { CallStanding } from '../call-standing.js';
 import type { CarrierAnnouncement } from '../ending/carrier-announcement.js';
+import type { Loss } from '../ending/lost-call.js';
 import type { MachineWatch } from '../outbound/machine-watch.js';
 import { answerRinging } from '../ringing-call.js';
 import type { CallMedia } from '../streams/call-media.js';
@@ -23,13 +24,20 @@ const AT_HAND_MS = 3000;
 /** Pause before a carrier is asked again that has not answered. */
 const ASK_AGAIN_MS = 1000;
 
-/** True for a call that may be up, and of which enough is known. Without a secret nobody may take a call over by knowing its ID. */
-export function isResumable({ record, state, lastAliveAt }: LeftCall, environment: CallEnvironment): boolean {
-  const { carrier, clock } = environment;
-  if (carrier.streamTokenKey === undefined || record.carrier !== carrier.id) return false;
-  if (clock.wallNow() - lastAliveAt > RESUMABLE_MS) return false;
-  const isDialing = state?.outbound != null;
-  return record.carrierCallId === null ? isDialing : isDialing || isUpHere(record);
+/**
+ * Why a call cannot be gone on with; undefined for one that may be up, and of which enough is known. Without a secret nobody may take a call over
+ * by knowing its ID.
+ */
+export function lossOf(
+  { record, state, lastAliveAt }: LeftCall,
+  { carrier, clock }: CallEnvironment,
+): Loss | undefined {
+  if (carrier.streamTokenKey === undefined) return 'not-kept';
+  if (record.carrier !== carrier.id) return 'other-carrier';
+  if (clock.wallNow() - lastAliveAt > RESUMABLE_MS) return 'late';
+  if (state?.outbound != null) return undefined;
+  if (record.carrierCallId === null) return 'unplaced';
+  return isUpHere(record) ? undefined : 'unreadable';
 }
 
 /** Nothing has to be known of how it was placed. */
@@ -68,7 +76,7 @@ export interface ResumptionEvents {
   /** Whoever is on the line, or will be, is to be connected. */
   connect(): void;
   /** The call ended with its process, or is given up: `at` tells when, in epoch milliseconds; undefined for now. */
-  lost(at: number | undefined): void;
+  lost(loss: Loss, at: number | undefined): void;
 }
 
 export class CallResumption {
@@ -163,7 +171,7 @@ export class CallResumption {
 
   /** No stream has come in time. */
   missing(): void {
-    this.#events.lost(this.#isProven ? undefined : this.#left.lastAliveAt);
+    this.#events.lost('no-stream', this.#isProven ? undefined : this.#left.lastAliveAt);
   }
 
   get #isStreamDue(): boolean {
@@ -188,7 +196,7 @@ export class CallResumption {
       try {
         const { isOver } = await carrier.rest.lookUp(carrierCallId);
         if (this.#parts.media.isThere || this.#context.isOver) return;
-        if (isOver) this.#events.lost(this.#left.lastAliveAt);
+        if (isOver) this.#events.lost('hung-up', this.#left.lastAliveAt);
         else this.proven();
         return;
       } catch (error) {

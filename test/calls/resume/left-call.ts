@@ -1,5 +1,6 @@
 // A call whose process is killed, and the process after it: what was kept is all that it knows.
 import { decodeState } from '../../../src/calls/resume/call-state.js';
+import type { Loss } from '../../../src/calls/ending/lost-call.js';
 import type { StateStore } from '../../../src/calls/resume/call-states.js';
 import type { CallRecord } from '../../../src/contract/call-record.js';
 import { reduceCall } from '../../../src/events/reduce.js';
@@ -36,8 +37,8 @@ export class KeptScene extends Scene {
   readonly options: KeptOptions;
   /** The record as the process left it, where that is not the one at the end. */
   frozen: CallRecord | undefined;
-  /** True where the call was taken up. */
-  isResumed = false;
+  /** Why the call was not taken up; undefined where it was. */
+  loss: Loss | undefined;
 
   constructor(kind: SceneKind, options: KeptOptions = {}, left?: CallRecord) {
     super(kind, {
@@ -87,6 +88,7 @@ export class KeptScene extends Scene {
     options = this.options,
     before = this.states.texts,
     wasLetGo = false,
+    of = (record) => record,
   }: {
     gapMs?: number;
     lastAliveMs?: number;
@@ -96,9 +98,11 @@ export class KeptScene extends Scene {
     before?: ReadonlyMap<string, string>;
     /** The process was not killed: it has handed the call over. */
     wasLetGo?: boolean;
+    /** What becomes of the record. */
+    of?: (record: CallRecord) => CallRecord;
   } = {}): Promise<KeptScene> {
     await this.bench.pass();
-    const record = this.frozen ?? this.record;
+    const record = of(this.frozen ?? this.record);
     const { clock } = this.bench;
     const next = new KeptScene(this.kind, options, record);
     next.callId = this.callId;
@@ -111,7 +115,7 @@ export class KeptScene extends Scene {
     const lastAliveAt = clock.wallNow() - lastAliveMs;
     const { recipe } = next.bench;
     const toHow = () => ({ recipe, message: 'I am back.' });
-    next.isResumed = next.bench.desk.resume({ record, state, lastAliveAt, wasLetGo }, toHow);
+    next.loss = next.bench.desk.resume({ record, state, lastAliveAt, wasLetGo }, toHow);
     return next;
   }
 

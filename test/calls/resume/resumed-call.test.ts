@@ -1,6 +1,7 @@
 // A call whose process was killed goes on in the next one, wherever it stood.
 import { describe, expect, it } from 'vitest';
 import { CarrierError } from '../../../src/base/errors.js';
+import { LOSSES, type Loss } from '../../../src/calls/ending/lost-call.js';
 import { decodeState } from '../../../src/calls/resume/call-state.js';
 import { STATE_VERSION } from '../../../src/conversation/state.js';
 import { startText } from '../../support/call-bench.js';
@@ -14,6 +15,14 @@ const OUT: SceneKind[] = [
   { steering: 'replies', direction: 'outbound' },
   { steering: 'commands', direction: 'outbound' },
 ];
+
+/** That the call was lost, and why. */
+const lost = (loss: Loss, at: number | null) => ({
+  at,
+  code: 'process-lost',
+  message: LOSSES[loss],
+  durationMs: null,
+});
 
 /** The request for a stream. */
 const asked = ({ bench, kind }: KeptScene) =>
@@ -31,7 +40,7 @@ describe.each(KINDS)('an agent and a caller who are talking, $steering, $directi
   it('go on over the stream that the carrier is asked for at once', async () => {
     const scene = await talking(kind);
     const next = await scene.killed({ gapMs: 700 });
-    expect(next.isResumed).toBe(true);
+    expect(next.loss).toBeUndefined();
     // The carrier cannot reach it yet.
     expect(next.bench.rest.requests).toEqual([]);
     await next.goOn();
@@ -67,13 +76,16 @@ describe.each(KINDS)('an agent and a caller who are talking, $steering, $directi
     const record = await next.expectEnd();
     expect(record).toMatchObject({ endReason: 'process-lost', outcome: 'answered', term: 2 });
     expect(record.endedAt).toBe(next.left === undefined ? 0 : next.left.startedAt + 800);
+    expect(record.incidents).toEqual([lost('hung-up', record.endedAt)]);
     expect(next.states.texts.size).toBe(0);
   });
 
   it('are over where no stream comes', async () => {
     const next = await (await talking(kind)).killed();
     await next.goOn();
-    expect(await next.expectEnd()).toMatchObject({ endReason: 'process-lost', hangUp: 'done' });
+    const record = await next.expectEnd();
+    expect(record).toMatchObject({ endReason: 'process-lost', hangUp: 'done' });
+    expect(record.incidents).toEqual([lost('no-stream', record.endedAt)]);
     expect(next.bench.rest.of('hangUp')).toHaveLength(1);
   });
 
@@ -187,11 +199,16 @@ describe.each(KINDS)('an agent and a caller who are talking, $steering, $directi
   });
 
   it.each([
-    ['a minute later', { gapMs: 61_000 }],
-    ['without a secret', { options: { withoutKey: true } }],
-  ] as [string, Parameters<KeptScene['killed']>[0]][])('are lost %s', async (_, how) => {
+    ['a minute later', { gapMs: 61_000 }, 'late'],
+    ['without a secret', { options: { withoutKey: true } }, 'not-kept'],
+    [
+      'to a process of another carrier',
+      { of: (record) => ({ ...record, carrier: 'carrier-c' }) },
+      'other-carrier',
+    ],
+  ] satisfies [string, Parameters<KeptScene['killed']>[0], string][])('are lost %s', async (_, how, loss) => {
     const next = await (await talking(kind)).killed(how);
-    expect(next.isResumed).toBe(false);
+    expect(next.loss).toBe(loss);
   });
 });
 
@@ -304,7 +321,10 @@ describe.each(STEERED)('a caller who is being handed over, $steering', (kind) =>
     next.bench.rest.over = true;
     await next.goOn();
     const record = await next.expectEnd();
-    expect(record).toMatchObject({ endReason: 'process-lost', incidents: [{ code: 'cost-incomplete' }] });
+    expect(record).toMatchObject({
+      endReason: 'process-lost',
+      incidents: [{ code: 'process-lost' }, { code: 'cost-incomplete' }],
+    });
     expect(record.endedAt).toBe((next.left?.startedAt ?? 0) + 1000);
   });
 
@@ -329,7 +349,7 @@ describe.each(OUT)('a call that is being placed, $steering', (kind) => {
     const scene = new KeptScene(kind);
     await scene.ring();
     const next = await scene.killed();
-    expect(next.isResumed).toBe(true);
+    expect(next.loss).toBeUndefined();
     await next.goOn();
     expect(asked(next)).toEqual([]);
     await next.answer();
@@ -347,7 +367,7 @@ describe.each(OUT)('a call that is being placed, $steering', (kind) => {
     // Before it is dialed, what is kept has it.
     expect(scene.states.texts.size).toBe(1);
     const next = await scene.killed();
-    expect(next.isResumed).toBe(true);
+    expect(next.loss).toBeUndefined();
     await next.goOn();
     next.status('ringing');
     await next.answer();
@@ -361,7 +381,24 @@ describe.each(OUT)('a call that is being placed, $steering', (kind) => {
     await scene.dial();
     const next = await scene.killed();
     await next.goOn();
-    expect(await next.expectEnd()).toMatchObject({ endReason: 'process-lost', outcome: 'failed' });
+    expect(await next.expectEnd()).toMatchObject({
+      endReason: 'process-lost',
+      outcome: 'failed',
+      incidents: [{ code: 'process-lost', message: LOSSES.unplaced }],
+    });
+  });
+
+  it.each([
+    ['is lost where nobody has answered, and how it was placed cannot be read', 'unreadable'],
+    ['is lost where the carrier never had it, and how it was placed cannot be read', 'unplaced'],
+  ])('%s', async (_, loss) => {
+    const scene = new KeptScene(kind);
+    if (loss === 'unplaced') {
+      scene.bench.rest.answers.dial = new Promise(() => {});
+      await scene.dial();
+    } else await scene.ring();
+    const next = await scene.killed({ damage: () => 'nonsense' });
+    expect(next.loss).toBe(loss);
   });
 
   it('is over where nobody answers in time, from the dial on', async () => {

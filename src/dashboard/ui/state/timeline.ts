@@ -15,6 +15,7 @@ const INCIDENTS: Readonly<Record<string, string>> = {
   'budget-near': 'Budget nearly used',
   'cost-incomplete': 'Cost incomplete',
   'hangup-failed': 'Hang-up failed',
+  'process-lost': 'Process lost',
   'process-replaced': 'Process replaced',
   'provider-failed': 'Provider failed',
   'provider-reconnected': 'Provider reconnected',
