@@ -21,6 +21,8 @@ export interface Neighbor {
 
 /** A stream, as far as it matters to where it is taken. */
 export interface PlacedStream {
+  /** As its token has it; null where that says nothing. */
+  readonly carrierCallId: string | null;
   /** The neighbor has passed it on. */
   readonly isPassed: boolean;
   /** Within its call; undefined without a token. */

@@ -85,8 +85,8 @@ export class StreamDoor {
   ): Promise<void> {
     const { request, socket, head, admission } = upgrade;
     try {
-      const { callId, number } = admission;
-      const place = await neighbor.place(callId, { isPassed: isPassed(request), number });
+      const { callId, carrierCallId, number } = admission;
+      const place = await neighbor.place(callId, { carrierCallId, isPassed: isPassed(request), number });
       const address = clientAddress(request, this.#options.trusts);
       if (place === 'there' && (await neighbor.passUpgrade(request, socket, head, address))) return;
       this.#demandBeginning(admission);

@@ -25,6 +25,8 @@ export interface MovableCall {
 
 export interface CallMoverOptions {
   calls(): readonly MovableCall[];
+  /** False while the other process stands still: no call is given to it then. */
+  isReceived(): boolean;
   /** Gives the other process a call without a stream. Never throws. */
   send(call: MovableCall): void;
   readonly clock: Clock;
@@ -74,12 +76,13 @@ export class CallMover {
     const now = clock.now();
     const calls = this.#options.calls();
     const replacing = calls.filter(({ callId }) => (this.#moves.get(callId)?.until ?? now) > now);
-    let room = AT_ONCE - replacing.length;
+    const isReceived = this.#options.isReceived();
+    let room = isReceived ? AT_ONCE - replacing.length : 0;
     for (const call of calls) {
       const move = this.#moves.get(call.callId) ?? { from: now, until: undefined };
       this.#moves.set(call.callId, move);
       if (move.until !== undefined) this.#giveUp(call, move, now);
-      else if (call.wayOut === 'state' && now >= move.from) {
+      else if (call.wayOut === 'state' && isReceived && now >= move.from) {
         move.until = now + REPLACING_MS;
         this.#options.send(call);
       } else if (call.wayOut === 'stream' && room > 0 && isReady(call, now - move.from)) {

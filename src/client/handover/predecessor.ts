@@ -49,8 +49,8 @@ export class Predecessor implements Neighbor, OtherProcess {
   readonly #peer: Peer;
   readonly #lifeline: IncomingMessage;
   readonly #logger: Logger;
-  /** Streams whose calls are asked for, or are being taken up. */
-  readonly #placing = new Set<Promise<unknown>>();
+  /** Streams whose calls are asked for, or are being taken up, by our ID and the carrier's. */
+  readonly #placing = new Map<string, Promise<unknown>>();
   #events: PredecessorEvents | undefined;
   #isGone = false;
 
@@ -115,8 +115,9 @@ export class Predecessor implements Neighbor, OtherProcess {
     if (this.#lifeline.destroyed) this.#leave(() => events.died());
   }
 
-  async settled(): Promise<void> {
-    await Promise.allSettled(this.#placing);
+  /** A process that does not answer holds up what is said of its own calls, and of no other one. */
+  async settled(ids: readonly (string | null | undefined)[]): Promise<void> {
+    await Promise.allSettled(ids.map((id) => (id == null ? undefined : this.#placing.get(id))));
   }
 
   async answer(webhook: WebhookRequest): Promise<WholeAnswer | undefined> {
@@ -130,8 +131,11 @@ export class Predecessor implements Neighbor, OtherProcess {
 
   place(callId: string, stream: PlacedStream): Promise<'here' | 'there'> {
     const placing = this.#place(callId, stream);
-    this.#placing.add(placing);
-    return placing.finally(() => this.#placing.delete(placing));
+    const ids = [callId, stream.carrierCallId].filter((id) => id !== null);
+    for (const id of ids) this.#placing.set(id, placing);
+    return placing.finally(() => {
+      for (const id of ids) if (this.#placing.get(id) === placing) this.#placing.delete(id);
+    });
   }
 
   async #place(callId: string, { isPassed, number = 1 }: PlacedStream): Promise<'here' | 'there'> {
@@ -183,7 +187,7 @@ export class Predecessor implements Neighbor, OtherProcess {
       timeoutMs,
     });
     // It may be on its way here.
-    if (answer.status === 404) await this.settled();
+    if (answer.status === 404) await this.settled([callId]);
     return answer;
   }
 

@@ -26,6 +26,10 @@ const STATE_MS = 3000;
 const FLUSH_MS = 5000;
 const FAREWELL_MS = 1000;
 const RETRY_MS = 200;
+/** Whether it is there is asked so often. */
+const BEAT_MS = 100;
+/** One that takes longer to say so stands still: a stream would wait for it, and the caller with that. */
+const STILL_MS = 300;
 /** An answer may have been lost with which a call was given: after this it is given once more. */
 const CONFIRM_MS = 500;
 const LOOK_MS = 50;
@@ -75,6 +79,8 @@ export class Successor implements Neighbor, OtherProcess {
   readonly #unconfirmed = new Set<Promise<void>>();
   #lifeline: ServerResponse | undefined;
   #timer: Timer | undefined;
+  /** Since when it has not answered, on the clock; undefined while it does. */
+  #askedAt: number | undefined;
   #isReady = false;
   #isOver = false;
 
@@ -86,6 +92,7 @@ export class Successor implements Neighbor, OtherProcess {
     this.relay = new FactRelay(clock);
     this.#mover = new CallMover({
       calls: () => desk.movableCalls(),
+      isReceived: () => !this.#standsStill,
       send: (call) => this.#send(call),
       clock,
       logger,
@@ -118,6 +125,7 @@ export class Successor implements Neighbor, OtherProcess {
     this.relay.start((facts) => this.#sendFacts(facts));
     this.#events.ready();
     logger.info({ calls: desk.liveCount }, 'handing over to another process: it takes new calls from now on');
+    void this.#beat();
     const begun = clock.now();
     this.#timer = clock.after(SWITCH_MS, () => {
       this.#mover.start();
@@ -234,6 +242,24 @@ export class Successor implements Neighbor, OtherProcess {
     const left = desk.liveCount + desk.expectedCount + this.#peer.pipedCount + this.#unconfirmed.size;
     if (left === 0 || clock.now() >= deadline) this.#events.done();
     else this.#timer = clock.after(LOOK_MS, () => this.#watch(deadline));
+  }
+
+  get #standsStill(): boolean {
+    return this.#askedAt !== undefined && this.#parts.clock.now() - this.#askedAt > STILL_MS;
+  }
+
+  async #beat(): Promise<void> {
+    const { clock } = this.#parts;
+    while (!this.#isOver) {
+      this.#askedAt ??= clock.now();
+      await this.#peer
+        .ask('/status', { method: 'GET', timeoutMs: STATE_MS })
+        .then(() => {
+          this.#askedAt = undefined;
+        })
+        .catch(() => {});
+      await pause(clock, BEAT_MS);
+    }
   }
 
   #letGo(callId: string): GivenCall | undefined {

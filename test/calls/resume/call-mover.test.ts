@@ -19,7 +19,9 @@ function setUp(count: number) {
       renewStream: () => void asked.push(callId),
     };
   });
+  const other = { isStill: false };
   const mover = new CallMover({
+    isReceived: () => !other.isStill,
     calls: () => calls,
     send: ({ callId }) => void sent.push(callId),
     clock,
@@ -30,7 +32,7 @@ function setUp(count: number) {
       calls.findIndex((call) => call.callId === callId),
       1,
     );
-  return { clock, logger, calls, asked, sent, mover, takeOver };
+  return { clock, logger, calls, asked, sent, mover, other, takeOver };
 }
 
 describe('calls on their way to another process', () => {
@@ -75,6 +77,19 @@ describe('calls on their way to another process', () => {
     expect(asked.length).toBe(1);
     clock.advance(40);
     expect(asked).toEqual(['call-0', 'call-1']);
+  });
+
+  it('stay while that process stands still', () => {
+    const { clock, calls, asked, sent, mover, other } = setUp(2);
+    const [, dialed] = calls;
+    if (dialed !== undefined) dialed.wayOut = 'state';
+    other.isStill = true;
+    mover.start();
+    clock.advance(20_000);
+    expect([asked, sent, mover.isMoving('call-0')]).toEqual([[], [], false]);
+    other.isStill = false;
+    clock.advance(20);
+    expect([asked, sent]).toEqual([['call-0'], ['call-1']]);
   });
 
   it('do not wait for a place without a stream', () => {

@@ -1,0 +1,86 @@
+// A call that comes back from the process that took it over: it gets the agent that is there now.
+import { expect, it } from 'vitest';
+import { SIMULATED_CARRIERS } from '../../../src/contract/call-record.js';
+import type { LanguageModel, LanguageModelEvent, Offhook, RunningServer } from '../../../src/index.js';
+import { eventually } from '../../support/carrier-phone.js';
+import { Deploy, type DeployedServer } from '../../support/deploy.js';
+
+class SayingModel implements LanguageModel {
+  readonly name = 'saying';
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  async *respond(): AsyncGenerator<LanguageModelEvent> {
+    yield { type: 'text', delta: this.#text };
+  }
+}
+
+interface Way {
+  readonly how: string;
+  readonly name: string | undefined;
+  set(server: RunningServer, phone: Offhook): void;
+}
+
+const night = {
+  llm: new SayingModel('This is the night.'),
+  turnTaking: { fillers: [] },
+  idle: false as const,
+};
+const WAYS: readonly Way[] = [
+  {
+    how: 'in the place of one without a name',
+    name: undefined,
+    set: (server, phone) => server.setAgent(phone.agent(night)),
+  },
+  { how: 'by name', name: 'desk', set: (server, phone) => server.setAgent('desk', phone.agent(night)) },
+];
+const CELLS = SIMULATED_CARRIERS.flatMap((id) => WAYS.map((way) => ({ id, ...way })));
+
+const agentTexts = ({ facts }: Pick<DeployedServer, 'facts'>) =>
+  facts.flatMap((fact) => (fact.type === 'turn.completed' ? [fact.turn.agentText] : []));
+
+it.each(CELLS)(
+  'a call that comes back goes on with the agent that was set meanwhile $how, on $id',
+  { timeout: 120_000 },
+  async ({ id, name, set }) => {
+    await using deploy = await Deploy.on(id);
+    const old = await deploy.serve({ name, llm: new SayingModel('This is the day.') });
+    deploy.proxy.switchTo(old.port);
+    const isBack = new AbortController();
+    const calling = deploy.simulator.call({
+      script: [
+        { type: 'wait-for-agent' },
+        { type: 'say', text: 'Who is there?' },
+        { type: 'wait-for-agent' },
+        { type: 'wait-until', signal: isBack.signal, timeoutMs: 60_000 },
+        { type: 'say', text: 'And who is there now?' },
+        { type: 'wait-for-agent' },
+        { type: 'hang-up' },
+      ],
+    });
+    const says = (text: string) =>
+      eventually(`"${text}"`, () => agentTexts(old).find((said) => said.includes(text)), 40_000);
+    await says('This is the day.');
+    // A call keeps its agent while it is here.
+    set(old.server, old.phone);
+    const next = await deploy.fork(name === undefined ? { name } : {});
+    deploy.proxy.switchTo(next.port);
+    await eventually(
+      'the call there',
+      () => next.facts.find(({ type }) => type === 'incident.noted'),
+      40_000,
+    );
+    deploy.proxy.switchTo(old.port);
+    await next.kill();
+    await says('I am back');
+    isBack.abort();
+    await says('This is the night.');
+    expect(await calling).toMatchObject({ ok: true, protocolErrors: [] });
+    const record = await eventually('the end', () => old.ended[0]);
+    expect(record).toMatchObject({ endReason: 'caller-hangup', term: 3, error: null });
+    expect(agentTexts(old).filter((text) => text.includes('the day'))).toHaveLength(1);
+  },
+);
