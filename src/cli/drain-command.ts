@@ -7,7 +7,7 @@ import { type FoundProcess, findProcesses } from '../client/handover/processes.j
 import type { ProcessStatus } from '../client/handover/processes.js';
 import { isAlive } from '../server/private-socket.js';
 import { type CliContext, StoppedError } from './context.js';
-import { noServerOn } from './status-command.js';
+import { noServerOn, silentOn } from './status-command.js';
 
 export interface DrainFlags {
   dataDir: string;
@@ -21,12 +21,13 @@ const LOOK_MS = 200;
 /** Resolves with 0 when the server has stopped, 1 when there is none or it refuses. @throws StoppedError at the signal */
 export async function runDrain(flags: DrainFlags, context: CliContext): Promise<number> {
   const { dataDir, pid } = flags;
-  const found = await findProcesses(dataDir);
+  const { found, silent } = await findProcesses(dataDir);
   const chosen = choose(found, pid);
   for (const each of found) if (each !== chosen) each.peer.close();
   if (chosen === undefined) {
     const isOther = pid !== undefined && found.length > 0;
-    context.error(isOther ? `No server with the pid ${pid}: see offhook status.` : noServerOn(dataDir));
+    const none = silent > 0 ? silentOn(dataDir, silent) : noServerOn(dataDir);
+    context.error(isOther ? `No server with the pid ${pid}: see offhook status.` : none);
     return 1;
   }
   // What it waits with keeps no process up.

@@ -1,5 +1,6 @@
 // `offhook status`: the servers of a data folder, as they say themselves.
 import { resolve } from 'node:path';
+import { counted } from '../base/counted.js';
 import { findProcesses } from '../client/handover/processes.js';
 import type { ProcessStatus } from '../client/handover/processes.js';
 import type { CliContext } from './context.js';
@@ -14,14 +15,20 @@ const GAP = '  ';
 
 /** Resolves with 0 when one runs, 1 when none does. */
 export async function runStatus({ dataDir, json }: StatusFlags, context: CliContext): Promise<number> {
-  const found = await findProcesses(dataDir);
+  const { found, silent } = await findProcesses(dataDir);
   for (const { peer } of found) peer.close();
   const servers = found.map(({ status }) => status);
-  if (json === true) context.out(JSON.stringify({ dataDir: resolve(dataDir), servers }));
+  if (json === true) context.out(JSON.stringify({ dataDir: resolve(dataDir), servers, silent }));
   else if (servers.length > 0) context.out(toTable(servers));
+  if (json !== true && silent > 0) context.error(silentOn(dataDir, silent));
   if (servers.length > 0) return 0;
-  if (json !== true) context.error(noServerOn(dataDir));
+  if (json !== true && silent === 0) context.error(noServerOn(dataDir));
   return 1;
+}
+
+export function silentOn(dataDir: string, silent: number): string {
+  const [servers, does] = [counted(silent, 'server'), silent === 1 ? 'does' : 'do'];
+  return `${servers} on ${resolve(dataDir)} ${does} not answer: stopped, or too busy.`;
 }
 
 export function noServerOn(dataDir: string): string {

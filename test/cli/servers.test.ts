@@ -40,7 +40,11 @@ describe('offhook status', () => {
     expect([code, out]).toEqual([1, '']);
     expect(errors).toBe(`No server of yours runs on ${dataDir}. Another folder: --data-dir.`);
     const json = await status('--data-dir', dataDir, '--json');
-    expect([json.code, JSON.parse(json.out), json.errors]).toEqual([1, { dataDir, servers: [] }, '']);
+    expect([json.code, JSON.parse(json.out), json.errors]).toEqual([
+      1,
+      { dataDir, servers: [], silent: 0 },
+      '',
+    ]);
     expect((await status('--data-dir', `${dataDir}/nowhere`)).code).toBe(1);
   });
 

@@ -6,7 +6,8 @@ import { systemClock } from '../../src/base/clock.js';
 import { pause } from '../../src/base/pause.js';
 import type { CallEvent } from '../../src/contract/call-event.js';
 import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
-import type { CallerStep } from '../../src/testing/index.js';
+import { setPhrasesFor } from '../../src/engines/languages/set-phrases.js';
+import type { Callee, CallerStep } from '../../src/testing/index.js';
 import { eventually } from '../support/carrier-phone.js';
 import { KilledPhone, type KilledPhoneOptions } from '../support/killed-phone.js';
 
@@ -24,6 +25,7 @@ const asks = (signal: AbortSignal): CallerStep[] => [
 
 const GREETING = 'Hello, how can I help you?';
 const BACK = 'I am back. We were cut off for a moment.';
+const REPEAT = setPhrasesFor('en').resumed.repeat;
 const ANSWER = 'I heard: What time is it? What else can I do for you?';
 const SENTENCES = ['One is the first.', 'Two is the second.', 'Three is the third.', 'Four is the last.'];
 
@@ -32,12 +34,16 @@ interface Kill {
   readonly options?: KilledPhoneOptions;
   /** What the caller does; undefined where the call is placed from here. */
   script?(isBack: AbortSignal): CallerStep[];
+  /** Whom the caller is handed over to. */
+  readonly transferTo?: Callee;
   /** Kills the server, and sees to another one. Resolves when the agent is back. */
   kill(phone: KilledPhone): Promise<unknown>;
   /** What the record says then; `said` is its transcript. */
   readonly record: object;
-  readonly said: readonly (string | RegExp)[];
+  readonly said: readonly (string | RegExp)[] | RegExp;
   readonly incidents: readonly string[];
+  /** How often a tool ran. @default 0 */
+  readonly toolRuns?: number;
 }
 
 /** The agent has said so much, whole, in whichever process. */
@@ -117,6 +123,101 @@ const KILLS: readonly Kill[] = [
     incidents: ['process-replaced'],
   },
   {
+    name: 'while the caller speaks: they are asked to say it again',
+    script: (isBack) => [WAIT, { type: 'say', text: 'Can I come by train?' }, ...asks(isBack).slice(1)],
+    async kill(phone) {
+      await phone.fact((fact) => fact.type === 'transcript.segment' && fact.entry.role === 'user');
+      await phone.replace();
+      await phone.fact(turnOver(1));
+    },
+    record: { endReason: 'caller-hangup', term: 2 },
+    said: [
+      `agent: ${GREETING}`,
+      /^user: Can/,
+      `agent: ${BACK} ${REPEAT}`,
+      'user: What time is it?',
+      `agent: ${ANSWER}`,
+    ],
+    incidents: ['process-replaced'],
+  },
+  {
+    name: 'while a tool runs: it is not run again, and the model is told',
+    options: { agent: { looksUp: true } },
+    script: (isBack) => [WAIT, { type: 'say', text: 'Please look it up.' }, ...asks(isBack).slice(1)],
+    async kill(phone) {
+      await phone.toolRuns();
+      await phone.replace();
+      await phone.fact(hasSaid('not certain'));
+      await phone.fact((fact) => fact.type === 'turn.completed' && fact.turn.agentText.includes('certain'));
+    },
+    record: { endReason: 'caller-hangup', term: 2 },
+    said: [
+      `agent: ${GREETING}`,
+      'user: Please look it up.',
+      /^tool: look_up/,
+      `agent: ${BACK}`,
+      'agent: That is not certain.',
+      'user: What time is it?',
+      'agent: I heard: What time is it?',
+    ],
+    incidents: ['process-replaced'],
+    toolRuns: 1,
+  },
+  {
+    name: 'while a caller is handed over, who comes back to the next process',
+    script: asks,
+    transferTo: { type: 'no-answer', ringMs: 12_000 },
+    async kill(phone) {
+      const { callId } = await phone.fact(turnOver(0));
+      phone.transfer(callId, '+15550124');
+      await phone.fact((fact) => fact.type === 'transfer.updated');
+      await phone.replace();
+      await phone.fact((fact) => fact.type === 'transfer.updated' && fact.result === 'no-answer');
+      await phone.fact(turnOver(1));
+    },
+    record: { endReason: 'caller-hangup', term: 2, transfer: { to: '+15550124', result: 'no-answer' } },
+    said: [
+      `agent: ${GREETING}`,
+      'system: Transfer to …0124: no answer',
+      /^agent: /,
+      'user: What time is it?',
+      `agent: ${ANSWER}`,
+    ],
+    incidents: ['process-replaced'],
+  },
+  {
+    name: 'while a machine is left a message: it is left once',
+    options: {
+      simulator: {
+        callees: { '*': { type: 'machine', ringMs: 500, greetingMs: 2000, silenceMs: 20_000 } },
+      },
+    },
+    async kill(phone) {
+      phone.call({ to: '+15550123', voicemailMessage: 'Your order is ready. Collect it on Tuesday please.' });
+      await phone.fact((fact) => fact.type === 'transcript.segment' && fact.entry.text.includes('order'));
+      await phone.replace();
+    },
+    record: { direction: 'outbound', outcome: 'voicemail', endReason: 'agent-hangup', term: 2 },
+    said: ['agent: Your order is ready. Collect it on Tuesday please.'],
+    incidents: ['process-replaced'],
+  },
+  {
+    name: 'in a goodbye: the agent hangs up',
+    script: () => [
+      WAIT,
+      { type: 'say', text: 'That is all, goodbye.' },
+      { type: 'pause', durationMs: 60_000 },
+    ],
+    async kill(phone) {
+      await phone.fact(hasSaid('Thank you for calling'));
+      await phone.replace();
+    },
+    record: { endReason: 'agent-hangup', term: 2 },
+    // What was heard of it is not said again; what the model had yet to say of it is not asked for.
+    said: /^agent: Hello, how can I help you\?\nuser: That is all, goodbye\.(\nagent: (Thank|I am back|Goodbye).*)+$/,
+    incidents: ['process-replaced'],
+  },
+  {
     name: 'and the caller hangs up before another one is there',
     script: () => [WAIT, { type: 'pause', durationMs: 1000 }, HANG_UP],
     async kill(phone) {
@@ -135,7 +236,7 @@ const KILLS: readonly Kill[] = [
 const CASES = SIMULATED_CARRIERS.flatMap((id) => KILLS.map((kill) => ({ id, ...kill })));
 
 describe.concurrent('a server is killed', { timeout: 120_000 }, () => {
-  it.each(CASES)('$name, on $id', async ({ id, options, script, kill, ...expected }) => {
+  it.each(CASES)('$name, on $id', async ({ id, options, script, transferTo, kill, ...expected }) => {
     await using phone = await KilledPhone.start(id, {
       ...options,
       agent: { idle: false, ...options?.agent },
@@ -143,7 +244,8 @@ describe.concurrent('a server is killed', { timeout: 120_000 }, () => {
       serve: { resume: { holdSeconds: 10 } },
     });
     const isBack = new AbortController();
-    const calling = script && phone.simulator.call({ script: script(isBack.signal) });
+    const calling =
+      script && phone.simulator.call({ script: script(isBack.signal), ...(transferTo && { transferTo }) });
     await kill(phone);
     isBack.abort();
     const { callId } = await phone.fact(({ type }) => type === 'call.ended');
@@ -153,10 +255,15 @@ describe.concurrent('a server is killed', { timeout: 120_000 }, () => {
       expect(report).toMatchObject({ ok: true, protocolErrors: [] });
     expect(record).toMatchObject({ outcome: 'answered', error: null, ...expected.record });
     const { transcript, incidents } = record;
-    expect(transcript.map(({ role, text }) => `${role}: ${text}`)).toEqual(
-      expected.said.map((line) => (typeof line === 'string' ? line : expect.stringMatching(line))),
-    );
+    const { said } = expected;
+    const lines = transcript.map(({ role, text }) => `${role}: ${text}`);
+    if (said instanceof RegExp) expect(lines.join('\n')).toMatch(said);
+    else
+      expect(lines).toEqual(
+        said.map((line) => (typeof line === 'string' ? line : expect.stringMatching(line))),
+      );
     expect(incidents.map(({ code }) => code)).toEqual(expected.incidents);
+    expect(phone.tools).toHaveLength(expected.toolRuns ?? 0);
     // One call, of which nothing is told twice, and nothing is kept any more.
     expect(phone.started).toEqual([record.callId]);
     await eventually('onCallEnd', () => phone.ended[0]);

@@ -114,6 +114,11 @@ export class KilledPhone implements AsyncDisposable {
     this.#child?.send({ call: options });
   }
 
+  /** Hands a caller over by the process that is there. */
+  transfer(callId: string, to: string): void {
+    this.#child?.send({ transfer: [callId, to] });
+  }
+
   async get<T>(path: string): Promise<T | undefined> {
     const response = await fetch(`${this.#url}/api/dashboard${path}`).catch(() => undefined);
     return response?.ok === true ? ((await response.json()) as T) : undefined;
@@ -131,6 +136,11 @@ export class KilledPhone implements AsyncDisposable {
         resolve(fact);
       });
     });
+  }
+
+  /** Resolves when the first tool runs. */
+  toolRuns(): Promise<string> {
+    return eventually('a tool', () => this.tools[0], PATIENCE_MS);
   }
 
   /** Resolves with the record of a call that is over. */

@@ -7,18 +7,41 @@ const { LoadJudge } = await import(new URL('../../dist/base/load-judge.js', impo
 // It is not the tests that a machine without time would have to spare.
 Object.defineProperty(LoadJudge.prototype, 'isOverloaded', { get: () => false });
 
-/** @typedef {{ carrier: { id: 'carrier-a' | 'carrier-b', options: object }, agent: object, serve: object, number: string, host: string }} Settings */
+/** Looks up what it is asked to, and says what came of that. Its calls are those of the tool below. */
+const lookingUp = {
+  name: 'looking-up',
+  /** @param {{ messages: readonly { role: string, content: string | null }[] }} request */
+  async *respond({ messages }) {
+    const { role, content } = messages.at(-1) ?? {};
+    if (role === 'tool') {
+      const isFound = content?.includes('It is found') === true;
+      yield { type: 'text', delta: isFound ? 'Here it is.' : 'That is not certain.' };
+    } else if (/look/i.test(content ?? ''))
+      yield {
+        type: 'tool-call',
+        id: `call_${messages.length}`,
+        name: 'look_up',
+        arguments: {},
+        argumentsText: '{}',
+      };
+    else yield { type: 'text', delta: `I heard: ${content}` };
+  },
+};
+
+/** @typedef {{ carrier: { id: 'carrier-a' | 'carrier-b', options: object }, agent: { looksUp?: true }, serve: object, number: string, host: string }} Settings */
 const settings = /** @type {Settings} */ (JSON.parse(process.argv[2] ?? ''));
 const { id, options } = settings.carrier;
 const carrier = id === 'carrier-a' ? new CarrierA(options) : new CarrierB(options);
 const phone = new Offhook({ carrier, phoneNumber: settings.number, webhookUrl: settings.host });
 /** @param {object} message */
 const tell = (message) => void process.send?.(message);
+const { looksUp, ...agentOptions } = settings.agent;
 const agent = phone.agent({
   name: 'desk',
   // What is said then depends on how busy the machine is.
   turnTaking: { fillers: [] },
-  ...settings.agent,
+  ...agentOptions,
+  ...(looksUp && { llm: lookingUp }),
   tools: [
     {
       name: 'look_up',
@@ -40,8 +63,14 @@ const { events } = await phone.serve({
   onCallEnd: (record) => tell({ ended: record }),
 });
 events.subscribe((fact) => tell({ fact }));
-process.on('message', async (/** @type {{ call?: object, disconnect?: true }} */ order) => {
-  if (order.call !== undefined) tell({ placed: await phone.call(/** @type {any} */ (order.call)) });
-  if (order.disconnect) await phone.disconnect();
-});
+process.on(
+  'message',
+  async (
+    /** @type {{ call?: object, transfer?: [callId: string, to: string], disconnect?: true }} */ order,
+  ) => {
+    if (order.call !== undefined) tell({ placed: await phone.call(/** @type {any} */ (order.call)) });
+    if (order.transfer !== undefined) await phone.transfer(...order.transfer);
+    if (order.disconnect) await phone.disconnect();
+  },
+);
 tell({ listening: true });

@@ -29,6 +29,8 @@ const ABSENCE_MS = /** @type {const} */ ([100, 900]);
 const LONGEST_RESTART_MS = 2000;
 /** Carriers and vendors live in this process: what they hear and say is not judged where it stood still for longer, around a kill. */
 const STALL_MS = 350;
+/** A vendor that stands still for longer may be given up, whoever is killed. */
+const LONG_STALL_MS = 1500;
 const SETTLED_MS = 2000;
 const LEAST_JUDGED = 0.5;
 /** Every so many kills there is another one, this long after a stream is up again. */
@@ -213,8 +215,9 @@ async function playRound(exchange, dice, trial, { round, kills: wanted }) {
     );
     const [record] = records;
     await passUntil(() => records.every(({ callId }) => phone.ended.has(callId)), TOLD_MS);
+    const hits = trial.isDeploy ? movesOf(record) : kills;
     const evidence = await call.evidence({
-      kills: trial.isDeploy ? movesOf(record) : kills,
+      kills: hits,
       effects: trial.effects.seen,
       seen: figures.get(carrierCallId) ?? null,
       records,
@@ -222,9 +225,10 @@ async function playRound(exchange, dice, trial, { round, kills: wanted }) {
       ends: phone.ended.get(record?.callId) ?? 0,
     });
     if (isUnknown(evidence, { tellsOnce: simulator.carrier === 'carrier-a' })) continue;
-    const isDisturbed = kills.some(
-      ({ at, backAt }) => trial.stalls.between(at - SETTLED_MS, backAt + SETTLED_MS) > STALL_MS,
-    );
+    const { rangAt = 0, endedAt = Date.now() } = call;
+    const isDisturbed =
+      trial.stalls.between(rangAt, endedAt) > LONG_STALL_MS ||
+      hits.some(({ at, backAt }) => trial.stalls.between(at - SETTLED_MS, backAt + SETTLED_MS) > STALL_MS);
     const isLate =
       simulator.carrier === 'carrier-a' && kills.some(({ at, backAt }) => backAt - at > LONGEST_RESTART_MS);
     if (!call.leg.isOver)

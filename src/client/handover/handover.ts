@@ -1,7 +1,7 @@
 // The other process on the same data folder, before or after this one: which one it is, and what it does to the calls here.
 import type { ServerResponse } from 'node:http';
 import { controlSocket } from '../../base/control-socket.js';
-import { NotFoundError, RequestError } from '../../base/errors.js';
+import { ConfigError, NotFoundError, RequestError } from '../../base/errors.js';
 import { describeError, type Logger } from '../../base/log.js';
 import type { Clock } from '../../base/clock.js';
 import { pause, within } from '../../base/pause.js';
@@ -24,6 +24,8 @@ const COMPLAIN_AFTER = 100;
 /** What a server that ends gives a store that another process never used, in milliseconds. */
 const GIVE_UP_MS = 1000;
 const LOOK_MS = 50;
+/** A machine that is busy with the start of this process may let the one before wait for so long. */
+const FIND_MS = 10_000;
 /** A disk that takes longer over a call has failed. */
 const KEPT_MS = 2000;
 
@@ -82,9 +84,14 @@ export class Handover {
     clock,
     logger,
   }: Pick<HandoverParts, 'dataDir' | 'nodeId' | 'clock' | 'logger'>): Promise<Predecessor | undefined> {
-    const found = await findProcesses(dataDir);
+    const { found, silent } = await findProcesses(dataDir, { timeoutMs: FIND_MS });
     const serving = found.find(({ status }) => status.state === 'serving') ?? found.at(-1);
     for (const each of found) if (each !== serving) each.peer.close();
+    if (serving === undefined && silent > 0)
+      throw new ConfigError(
+        'CONFIG_CONFLICT',
+        'The server that has the calls does not answer: it stands still, or the machine is too busy. Try again, or end that process.',
+      );
     if (serving === undefined) return undefined;
     const { path } = controlSocket(dataDir, nodeId);
     return Predecessor.ask(serving.peer, { path, clock, logger });

@@ -30,22 +30,38 @@ export interface FoundProcess {
   readonly status: ProcessStatus;
 }
 
-/** Longest in service first. Takes away what dead processes left. Never rejects. */
-export async function findProcesses(dataDir: string): Promise<FoundProcess[]> {
-  const found = await Promise.all((await controlSocketsIn(dataDir)).map(find));
-  return found.filter((each) => each !== undefined).sort((a, b) => a.status.startedAt - b.status.startedAt);
+export interface FoundProcesses {
+  /** Longest in service first. */
+  readonly found: readonly FoundProcess[];
+  /** How many more listen, and say nothing in time: they stand still, or are too busy. */
+  readonly silent: number;
 }
 
-async function find(path: string): Promise<FoundProcess | undefined> {
+/** Takes away what dead processes left. Never rejects. */
+export async function findProcesses(
+  dataDir: string,
+  { timeoutMs = STATUS_MS } = {},
+): Promise<FoundProcesses> {
+  const paths = await controlSocketsIn(dataDir);
+  const answers = await Promise.all(paths.map((path) => find(path, timeoutMs)));
+  const found = answers.filter((each) => typeof each === 'object');
+  return {
+    found: found.sort((a, b) => a.status.startedAt - b.status.startedAt),
+    silent: answers.filter((each) => each === 'silent').length,
+  };
+}
+
+async function find(path: string, timeoutMs: number): Promise<FoundProcess | 'silent' | 'gone'> {
   const peer = new Peer(path);
   try {
-    const { body } = await peer.ask('/status', { method: 'GET', timeoutMs: STATUS_MS });
+    const { body } = await peer.ask('/status', { method: 'GET', timeoutMs });
     return { path, peer, status: JSON.parse(body) as ProcessStatus };
   } catch (error) {
     peer.close();
+    const { code } = error as NodeJS.ErrnoException;
     // A socket file outlives its process.
-    if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') await removeOld(path).catch(() => {});
-    return undefined;
+    if (code === 'ECONNREFUSED') await removeOld(path).catch(() => {});
+    return code === 'ABORT_ERR' ? 'silent' : 'gone';
   }
 }
 

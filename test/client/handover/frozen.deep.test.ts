@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { SIMULATED_CARRIERS } from '../../../src/contract/call-record.js';
 import type { CallerStep } from '../../../src/testing/index.js';
+import { runCommand } from '../../cli/run-command.js';
 import { eventually } from '../../support/carrier-phone.js';
 import { Deploy, type DeployedServer, type KillableServer } from '../../support/deploy.js';
 
@@ -26,6 +27,18 @@ const greeted = ({ facts }: Pick<DeployedServer, 'facts'>) =>
   eventually('the greeting', () => facts.find(({ type }) => type === 'turn.completed'), 40_000);
 const ended = ({ ended }: Pick<DeployedServer, 'ended'>, callId?: string) =>
   eventually('the end', () => ended.find((each) => callId === undefined || each.callId === callId), 40_000);
+
+it('a server that is frozen is not taken for none', { timeout: 120_000 }, async () => {
+  await using deploy = await Deploy.on('carrier-a');
+  const old = await deploy.fork();
+  using _ = freeze(old);
+  const { code, out, errors } = await runCommand(['status', '--data-dir', deploy.dataDir]);
+  expect([code, out, errors]).toEqual([1, '', expect.stringMatching(/^1 server on .* does not answer/)]);
+  await expect(deploy.serve()).rejects.toMatchObject({
+    code: 'CONFIG_CONFLICT',
+    message: expect.stringContaining('does not answer'),
+  });
+});
 
 it.each(SIMULATED_CARRIERS)(
   'the process before is frozen: the next one answers callers, and gets its calls later, on %s',

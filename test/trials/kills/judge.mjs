@@ -159,6 +159,8 @@ const plain = (text) => text.toLowerCase().replace(/[^a-z0-9]/g, '');
 
 /** What was asked in one piece, with somebody there to hear it, is answered. @param {Evidence} evidence @returns {string[]} */
 function unanswered({ plan, heard, said, callerSpeech, kills, endMs, streams, transferredMs }) {
+  // A busy machine makes holes: one word is read as two then.
+  const agentSaid = heard.map(({ text }) => plain(text)).join('');
   return plan.asks.flatMap((ask) => {
     const marker = said.find(({ text }) => plain(text) === ask.marker);
     if (marker === undefined || endMs - marker.endMs < PATIENCE_MS || transferredMs !== null) return [];
@@ -170,7 +172,7 @@ function unanswered({ plan, heard, said, callerSpeech, kills, endMs, streams, tr
         startMs > marker.endMs && untilMs > atMs && startMs < backMs + SETTLED_MS;
       return isUnheard || callerSpeech.some(speaksAgain);
     });
-    if (isLost || heard.some(({ text }) => plain(text).startsWith(ask.marker.slice(0, READABLE)))) return [];
+    if (isLost || agentSaid.includes(ask.marker.slice(0, READABLE))) return [];
     return [`"${ask.verb} ${ask.marker}" was not answered`];
   });
 }

@@ -224,6 +224,18 @@ describe('the judge of a killed call', () => {
     expect(breachesOf(whole({ said: later, plan }))).toEqual(['"tell zuzuzuzu" was not answered']);
   });
 
+  it('reads a word that a hole has cut in two', () => {
+    const heard = whole().heard.map((word) =>
+      word.text === 'mobitelaa'
+        ? [
+            { ...word, text: 'm' },
+            { ...word, text: 'obitelaa' },
+          ]
+        : [word],
+    );
+    expect(breachesOf(whole({ heard: heard.flat() }))).toEqual([]);
+  });
+
   it.each<[number, string]>([
     [50, 'ringing'],
     [200, 'greeting'],
