@@ -128,13 +128,14 @@ const KILLS: readonly Kill[] = [
     async kill(phone) {
       await phone.fact((fact) => fact.type === 'transcript.segment' && fact.entry.role === 'user');
       await phone.replace();
-      await phone.fact(turnOver(1));
+      await phone.fact(turnOver(2));
     },
     record: { endReason: 'caller-hangup', term: 2 },
     said: [
       `agent: ${GREETING}`,
       /^user: Can/,
-      `agent: ${BACK} ${REPEAT}`,
+      `agent: ${BACK}`,
+      `agent: ${REPEAT}`,
       'user: What time is it?',
       `agent: ${ANSWER}`,
     ],
