@@ -1,3 +1,4 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { LOSSES, type Loss } from '../../src/calls/ending/lost-call.js';
@@ -27,7 +28,11 @@ async function next(dataDir: string, agents: readonly AgentOptions[], serve: obj
   const logger = new RecordedLogger();
   const ended: CallRecord[] = [];
   const phone = new Offhook({
-    carrier: new CarrierA({ authToken: '0f'.repeat(16) }),
+    carrier: new CarrierA({
+      accountSid: `AC${'0a'.repeat(16)}`,
+      authToken: '0f'.repeat(16),
+      baseUrl: 'http://127.0.0.1:9', // nobody listens
+    }),
     phoneNumber: '+15005550010',
     webhookUrl: 'voice.example.com',
   });
@@ -36,6 +41,7 @@ async function next(dataDir: string, agents: readonly AgentOptions[], serve: obj
     agent: phone.agent({}),
     port: await freePort(),
     host: '127.0.0.1',
+    manageWebhook: false,
     logger,
     dataDir,
     onCallEnd: (record) => ended.push(record),
@@ -46,6 +52,24 @@ async function next(dataDir: string, agents: readonly AgentOptions[], serve: obj
 
 const why = (loss: Loss) => ({ code: 'process-lost', message: LOSSES[loss] });
 
+it('an agent without a name that a call is placed with is said once, since the next process could not find it', async () => {
+  const { phone, logger } = await next(await makeFolder(), []);
+  const warnings = () => logger.sentences('warn').filter((line) => line.includes('has no name'));
+  // Whatever becomes of it: there is no carrier.
+  const place = async (agent?: Agent) => {
+    phone.call({ to: '+15550123', ...(agent && { agent }) }).catch(() => {});
+    await new Promise(setImmediate);
+  };
+  await place();
+  await place(phone.agent({ name: 'sales' }));
+  expect(warnings()).toEqual([]);
+  const nameless = phone.agent({});
+  await place(nameless);
+  await place(nameless);
+  expect(warnings()).toHaveLength(1);
+  await phone.disconnect();
+});
+
 describe('a call that the last process has left', () => {
   it('is taken up, and ends with the server where nothing comes of it', async () => {
     const { ended, calls, phone, sentences } = await next(await leave('desk'), [{ name: 'desk' }]);
@@ -53,6 +77,16 @@ describe('a call that the last process has left', () => {
     expect(sentences()).toContain('taking up the calls of the previous process');
     await phone.disconnect();
     expect(ended).toMatchObject([{ callId: 'left', endReason: 'server-shutdown', term: 2 }]);
+  });
+
+  it('leaves no file behind that belongs to no call', async () => {
+    const dataDir = await leave('desk');
+    await mkdir(join(dataDir, 'live'), { mode: 0o700 });
+    for (const name of ['over.json', 'over.json.next'])
+      await writeFile(join(dataDir, 'live', name), '1 -\n{}');
+    const { phone } = await next(dataDir, [{ name: 'desk' }]);
+    expect((await readdir(join(dataDir, 'live'))).filter((name) => name.startsWith('over'))).toEqual([]);
+    await phone.disconnect();
   });
 
   it('goes on with the agent of serve where its own is not here', async () => {

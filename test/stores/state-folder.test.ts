@@ -1,6 +1,6 @@
-import { chmod, mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open as openFile, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { StateFolder } from '../../src/stores/state-folder.js';
 import { makeFolder } from '../support/data-folder.js';
 import { FakeClock } from '../support/fake-clock.js';
@@ -21,6 +21,22 @@ describe.each([false, true])('a folder of live calls (synced: %s)', (isSynced) =
     await states.remove('two');
     const { texts } = await (await open(folder)).states.read();
     expect([...texts]).toEqual([['one', ['second']]]);
+  });
+
+  it(isSynced ? 'has each write on the disk before it counts' : 'leaves the disk to the system', async () => {
+    const folder = await makeFolder();
+    const file = await openFile(join(folder, 'any'), 'w');
+    await file.close();
+    // In the order in which it happens: a file that takes its place has been synced.
+    const seen: string[] = [];
+    const sync = vi.spyOn(Object.getPrototypeOf(file), 'sync').mockImplementation(async () => {
+      seen.push(...(await readdir(folder)).filter((name) => name.startsWith('one')));
+    });
+    onTestFinished(() => sync.mockRestore());
+    const { states } = await open(folder, { isSynced });
+    await states.write('one', 'text');
+    expect(seen).toEqual(isSynced ? ['one.json.next'] : []);
+    expect([...(await states.read()).texts]).toEqual([['one', ['text']]]);
   });
 });
 
