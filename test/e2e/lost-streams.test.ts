@@ -109,6 +109,25 @@ describe.each(SIMULATED_CARRIERS)('a stream that is lost, on %s', { timeout: 60_
     await eventually('the end of the leg', () => leg.isOver || undefined);
   });
 
+  it('is replaced where the API of the carrier is down for ten seconds', async () => {
+    await using running = await startCarrierPhone(id, { idle: false });
+    const { simulator } = running;
+    const calling = simulator.call({
+      script: [WAIT, { type: 'pause', durationMs: 20_000 }, QUESTION, WAIT, { type: 'hang-up' }],
+    });
+    await running.active(1, ({ transcript, phase }) => transcript.length > 0 && phase?.name === 'listening');
+    simulator.disturb({ restFailures: [{ purpose: 'start-stream', status: 503, times: 1000 }] });
+    simulator.legs[0]?.dropStream();
+    await pause(systemClock, 10_000);
+    simulator.disturb({ restFailures: [] });
+    const report = await calling;
+    expect(report).toMatchObject({ ok: true, protocolErrors: [] });
+    const record = await running.record(report.carrierCallId);
+    expect(record).toMatchObject({ endReason: 'caller-hangup', error: null });
+    expect(replacements(record)).toBe(1);
+    expect(rolesOf(record)).toEqual(['agent', 'user', 'agent']);
+  });
+
   it('ends the call where the caller leaves right behind it', async () => {
     const left = new AbortController();
     await using running = await startCarrierPhone(id);
