@@ -10,7 +10,10 @@ Object.defineProperty(LoadJudge.prototype, 'isOverloaded', { get: () => false })
 /** Looks up what it is asked to, and says what came of that. Its calls are those of the tool below. */
 const lookingUp = {
   name: 'looking-up',
-  /** @param {{ messages: readonly { role: string, content: string | null }[] }} request */
+  /**
+   * @param {import('../../src/index.js').LanguageModelRequest} request
+   * @returns {AsyncGenerator<import('../../src/index.js').LanguageModelEvent>}
+   */
   async *respond({ messages }) {
     const { role, content } = messages.at(-1) ?? {};
     if (role === 'tool') {
