@@ -21,7 +21,9 @@ const NEAREST_TEST_FILES = 3;
 const LONGEST_RUN_MS = 120_000;
 /** They run in processes of their own, as built files, or wait for minutes. */
 const LEFT_OUT = /[-/]worker\.ts$|\.generated\.|\/index\.ts$|dashboard\/ui/;
-const SLOW_TESTS = /^test\/(e2e|live|conformance)\/|browser|crash/;
+const SLOW_TESTS = /^test\/(e2e|live|conformance)\/|browser|crash|\.deep\./;
+/** They bring no code along, so that a test behind one would notice nothing. */
+const IMPORTS_OF_TYPES = /^(import|export) type [^;=]* from '[^']*';/gm;
 /** What runs the built files does not see the change, and fails where nothing is built. */
 const RUNS_BUILT_FILES = /'(\.\.\/)+dist\//;
 
@@ -184,7 +186,8 @@ function readImporters() {
   /** @type {Map<string, string[]>} */
   const known = new Map([...sources, ...tests].map((file) => [file, /** @type {string[]} */ ([])]));
   for (const file of known.keys()) {
-    const { importedFiles } = ts.preProcessFile(readFileSync(join(root, file), 'utf8'), true, true);
+    const code = readFileSync(join(root, file), 'utf8').replace(IMPORTS_OF_TYPES, '');
+    const { importedFiles } = ts.preProcessFile(code, true, true);
     for (const { fileName } of importedFiles) {
       if (!fileName.startsWith('.')) continue;
       const path = relative(root, resolve(root, dirname(file), fileName)).replace(/\.jsx?$/, '');

@@ -25,6 +25,12 @@ describe('LineNoise', () => {
     expect(hear(new LineNoise(), [-96, -46, -45, -20, -96])).toEqual([false, false, true, true, false]);
   });
 
+  it('opens for what is 6 dB above the noise, and for nothing less', () => {
+    const gate = new LineNoise();
+    hear(gate, seconds(2, -40));
+    expect([gate.isOpen(-34.1), gate.isOpen(-34)]).toEqual([false, true]);
+  });
+
   it.each([-10, -20, -30, -40])('closes for steady noise of any level: %i dBFS', (level) => {
     const even = Array.from({ length: 250 }, (_, at) => level + (at % 3) * 0.5);
     for (const before of [[], seconds(5, -70), speech(5, -12)]) {

@@ -61,6 +61,16 @@ describe('SseReader', () => {
     );
   });
 
+  it.each([
+    ['reads an event of four mebibytes', 0, 1],
+    ['reads none that is longer', 1, 0],
+  ])('%s', (_, more, count) => {
+    const data = 'x'.repeat(4 * 1024 * 1024 - 'data: '.length + more);
+    const reader = new SseReader();
+    expect(reader.push(text(`data: ${data}\n\n`))).toHaveLength(count);
+    expect(reader.overflowed).toBe(count === 0);
+  });
+
   it('gives up on an event that does not end', () => {
     const reader = new SseReader();
     const block = text(`data: ${'x'.repeat(1024 * 1024)}\n`);

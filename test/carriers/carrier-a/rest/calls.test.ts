@@ -82,8 +82,15 @@ describe('dial', () => {
 
   it.each([
     [401, 20003, 'accountSid (CARRIER_A_ACCOUNT_SID) or authToken (CARRIER_A_AUTH_TOKEN) is wrong'],
+    [400, 21201, 'the number to be called is missing'],
+    [400, 21205, 'a webhook URL is not valid'],
     [400, 21210, 'the calling number is neither owned nor verified'],
+    [400, 21211, 'the number to be called is not valid'],
+    [400, 21212, 'the calling number is not valid'],
+    [400, 21213, 'the calling number is missing'],
     [400, 21215, 'the account may not call this destination'],
+    [400, 21262, 'the callback of answering-machine detection is not valid'],
+    [400, 21609, 'a status callback URL is not valid'],
   ])('is certain that nothing was placed after %i, %i', async (status, code, reason) => {
     api.replies = [{ status, json: { code } }];
     const error = await failureOf(rest.dial(dialRequest));
