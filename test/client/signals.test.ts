@@ -64,6 +64,8 @@ async function isUp({ url }: World): Promise<void> {
   for (;;) {
     const { calls } = (await (await fetch(`${url}/api/dashboard/active`)).json()) as { calls: unknown[] };
     if (calls.length === 1) return;
+    // Whoever asks without a pause leaves the server no time for the call.
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 
@@ -132,6 +134,30 @@ it('a server that began to listen too late for the signal drains, too', async ()
   ignoreLate();
   expect(process.listeners('SIGTERM')).toEqual(others);
   expect(exit).not.toHaveBeenCalled();
+});
+
+it('a later signal ends the process at once, one within a second is the first one again', async () => {
+  vi.resetModules();
+  using exit = vi.spyOn(process, 'exit').mockReturnValue(undefined as never);
+  const { drainOnSignal } = await import('../../src/client/signals.js');
+  const others = process.listeners('SIGINT');
+  const drain = vi.fn(() => new Promise<void>(() => {}));
+  const ignore = drainOnSignal(drain);
+  const [listener] = process.listeners('SIGINT').filter((each) => !others.includes(each));
+  const now = performance.now();
+  using clock = vi.spyOn(performance, 'now');
+  for (const [afterMs, exits] of [
+    [0, []],
+    [999, []],
+    [1000, [[130]]],
+  ] as const) {
+    clock.mockReturnValue(now + afterMs);
+    listener?.('SIGINT');
+    expect(exit.mock.calls).toEqual(exits);
+  }
+  expect(drain).toHaveBeenCalledTimes(1);
+  ignore();
+  expect(process.listeners('SIGINT')).toEqual(others);
 });
 
 it('a signal is the first one, too, where a command has drained the servers before', async () => {
