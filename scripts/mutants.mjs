@@ -197,18 +197,19 @@ function readImporters() {
   return known;
 }
 
-/** Those that import the file on the shortest ways, of its own room first. @param {string} file @returns {string[]} */
+/** Its own, wherever that stands, and those that import the file on the shortest ways, of its own room first. @param {string} file @returns {string[]} */
 function testsOf(file) {
   const ways = new Map([[file, 0]]);
   for (const [at, way] of ways) {
     for (const importer of importers.get(at) ?? []) if (!ways.has(importer)) ways.set(importer, way + 1);
   }
   const found = [...ways].filter(([path]) => path.endsWith('.test.ts') && !isLeftOut(path));
+  const own = file.replace(/^src(.*)\.tsx?$/, 'test$1.test.ts');
   const nearest = Math.min(...found.map(([, way]) => way));
   const isOfRoom = (/** @type {string} */ path) =>
     Number(path.startsWith(dirname(file).replace(/^src/, 'test')));
   return found
-    .filter(([, way]) => way <= nearest + MORE_THAN_SHORTEST)
+    .filter(([path, way]) => path === own || way <= nearest + MORE_THAN_SHORTEST)
     .sort(([one, oneWay], [other, otherWay]) => isOfRoom(other) - isOfRoom(one) || oneWay - otherWay)
     .slice(0, MOST_TEST_FILES)
     .map(([path]) => path);

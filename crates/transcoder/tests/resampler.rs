@@ -172,6 +172,18 @@ fn other_rates_are_refused() {
     }
 }
 
+/// The last digit of any other sets bits that no byte has.
+#[test]
+fn bytes_have_one_text() {
+    let mut resampler = Resampler::new(8000, 16000).unwrap();
+    let mut take = |text: &[u8]| resampler.process_from_mulaw_base64(text, &mut [0; 4]);
+    for other in [b"ZB==", b"ZC==", b"ZE==", b"ZI==", b"ZmB=", b"ZmC="] {
+        assert_eq!(take(other), Err(Error::InvalidBase64));
+    }
+    assert_eq!(take(b"ZQ=="), Ok(2));
+    assert_eq!(take(b"ZmE="), Ok(4));
+}
+
 #[test]
 fn recorded_speech_is_the_definition_on_every_instruction_set() {
     let text: String = include_str!("vectors/speech.txt")

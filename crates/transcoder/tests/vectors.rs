@@ -47,6 +47,7 @@ fn hmac_answers_rfc_2202() {
             assert!(!hmac.verify(&bytes(fields[1]), &wrong));
         }
         assert!(!hmac.verify(&bytes(fields[1]), &code[..19]));
+        assert!(!hmac.verify(&bytes(fields[1]), &[&code[..], &[0]].concat()));
         assert!(!hmac.verify(&bytes(fields[1]), &[]));
     }
 }
