@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { LOSSES, type Loss } from '../../src/calls/ending/lost-call.js';
 import { CarrierA } from '../../src/carriers/carrier-a/index.js';
+import { systemClock } from '../../src/base/clock.js';
+import { LiveCalls, type LiveCallsOptions } from '../../src/client/live-calls.js';
 import { Offhook } from '../../src/client.js';
 import type { CallRecord } from '../../src/contract/call-record.js';
 import { OpenAIRealtime } from '../../src/providers/realtime/index.js';
@@ -129,5 +131,42 @@ describe('a call that the last process has left', () => {
     const { ended, phone } = await next(dataDir, []);
     expect(ended).toMatchObject([{ callId: 'left', endReason: 'process-lost', incidents: [why('late')] }]);
     await phone.disconnect();
+  });
+});
+
+describe('an agent that is chosen for a call', () => {
+  /** What is said of `agents`, one after the other, beside the agent of serve. */
+  async function noted(dataDir: string | false, own: Agent, agents: readonly (Agent | undefined)[]) {
+    const logger = new RecordedLogger();
+    const parts = {
+      options: { dataDir, isSynced: false, privacy: { transcript: 'full' } },
+      client: { carrier: new CarrierA({ authToken: '0f'.repeat(16) }) },
+      agents: { own },
+      desk: { keep: () => {} },
+      clock: systemClock,
+      logger,
+    };
+    const live = new LiveCalls(parts as unknown as LiveCallsOptions);
+    await live.open({ isKept: true });
+    for (const agent of agents) live.note(agent);
+    live.close();
+    return logger.lines.map(({ sentence }) => sentence);
+  }
+
+  const [own, nameless] = [new Agent({}), new Agent({})];
+  const unheardOf = /has no name: after a crash, its calls would go on with the agent of serve/;
+
+  it('is said once to have no name by which the next process could find it', async () => {
+    const said = await noted(await makeFolder(), own, [nameless, nameless, new Agent({}), nameless]);
+    expect(said).toEqual([expect.stringMatching(unheardOf), expect.stringMatching(unheardOf)]);
+  });
+
+  it('can be found by its name, or because it is that of serve', async () => {
+    const found = [own, undefined, new Agent({ name: 'desk' })];
+    expect(await noted(await makeFolder(), own, found)).toEqual([]);
+  });
+
+  it('needs none where calls end with their process', async () => {
+    expect(await noted(false, own, [nameless])).toEqual([]);
   });
 });

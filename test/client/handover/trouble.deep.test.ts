@@ -176,6 +176,8 @@ describe('the process that takes over', { timeout: 120_000 }, () => {
     expect(said(record)).toEqual([GREETING, expect.stringMatching(/^agent: I am back/), QUESTION, ANSWER]);
     expect(old.started).toHaveLength(2);
     expect(await talking).toMatchObject({ ok: true, protocolErrors: [] });
+    // Nobody else is there for new calls.
+    expect(await deploy.simulator.call({ script: [WAIT, HANG_UP] })).toMatchObject({ ok: true });
   });
 
   it('dies before it listens: nothing has happened', async () => {
