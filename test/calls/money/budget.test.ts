@@ -301,14 +301,15 @@ describe('a budget after a restart', () => {
       const clock = new FakeClock();
       const told: string[] = [];
       const events = { near: () => void told.push('near'), over: () => void told.push('over') };
-      const budget = new Budget(limits, { clock, logger: new RecordedLogger(), events });
+      const logger = new RecordedLogger();
+      const budget = new Budget(limits, { clock, logger, events });
       const record = resumed(clock, total, fields);
       budget.resume(record);
       budget.resume(record);
       const costs = (dollars: number) => {
         for (const event of stamp([started(), costing(dollars)], { callId: 'a' })) budget.hear(event);
       };
-      return { clock, budget, told, costs, record };
+      return { clock, budget, told, costs, record, logger };
     }
 
     it('counts what it had used from when it was used', () => {
@@ -335,6 +336,14 @@ describe('a budget after a restart', () => {
       costs(0.8);
       costs(1);
       expect(told).toEqual(['near', 'over']);
+    });
+
+    it.each([
+      [1.59, 0],
+      [1.6, 1],
+    ])('says so, once, where most of a window is used by it: $%d of 2', (total, warnings) => {
+      const { logger } = taken({ perDay: 2 }, total);
+      expect(logger.sentences('warn')).toHaveLength(warnings);
     });
 
     it('is warned once', () => {
