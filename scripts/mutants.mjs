@@ -1,7 +1,7 @@
 // Changes one line of the sources at a time and looks whether a test notices: `npm run mutants -- --room calls --count 20 [--seed 1]`.
 // A room is a folder under src, a file without its ending, or a line of it (`base/clock:94`); several may be named, each gets `--count`
 // changes; without one all rooms do.
-// Runs only the test files that import the changed file on the shortest ways, until the first failure. Prints survivors. A change that has a
+// Runs only the test files of the same folder, and those that import the changed file on the shortest ways, until the first failure. Prints survivors. A change that has a
 // run go on without end is noticed, if the same run without it ends in time; if not, nobody knows, and it is counted as timed out.
 // `--out FILE` adds each change and which test noticed, as JSON lines. `--from FILE` makes those changes again wherever their lines still
 // are, and fails if one survives that was noticed then.
@@ -197,20 +197,22 @@ function readImporters() {
   return known;
 }
 
-/** Its own, wherever that stands, and those that import the file on the shortest ways, of its own room first. @param {string} file @returns {string[]} */
+/** Those that import the file on the shortest ways, and before them all of its own folder that import it at all. @param {string} file @returns {string[]} */
 function testsOf(file) {
   const ways = new Map([[file, 0]]);
   for (const [at, way] of ways) {
     for (const importer of importers.get(at) ?? []) if (!ways.has(importer)) ways.set(importer, way + 1);
   }
   const found = [...ways].filter(([path]) => path.endsWith('.test.ts') && !isLeftOut(path));
-  const own = file.replace(/^src(.*)\.tsx?$/, 'test$1.test.ts');
   const nearest = Math.min(...found.map(([, way]) => way));
-  const isOfRoom = (/** @type {string} */ path) =>
-    Number(path.startsWith(dirname(file).replace(/^src/, 'test')));
+  const folder = dirname(file).replace(/^src/, 'test');
+  const isOfFolder = (/** @type {string} */ path) => path.startsWith(`${folder}/`);
   return found
-    .filter(([path, way]) => path === own || way <= nearest + MORE_THAN_SHORTEST)
-    .sort(([one, oneWay], [other, otherWay]) => isOfRoom(other) - isOfRoom(one) || oneWay - otherWay)
+    .filter(([path, way]) => isOfFolder(path) || way <= nearest + MORE_THAN_SHORTEST)
+    .sort(
+      ([one, oneWay], [other, otherWay]) =>
+        Number(isOfFolder(other)) - Number(isOfFolder(one)) || oneWay - otherWay,
+    )
     .slice(0, MOST_TEST_FILES)
     .map(([path]) => path);
 }

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CostMeter, type LineCost } from '../../../src/calls/money/cost-meter.js';
+import { CostMeter, type LineCost, meterStateOf } from '../../../src/calls/money/cost-meter.js';
 import { Pricing } from '../../../src/calls/money/pricing.js';
 import { FREE } from '../../../src/contract/price.js';
-import type { Cost } from '../../../src/contract/call-record.js';
+import type { CallRecord, Cost } from '../../../src/contract/call-record.js';
 import type { Payees, UsageFact } from '../../../src/engines/engine.js';
 import { RecordedLogger } from '../../support/recorded-logger.js';
 
@@ -264,4 +264,33 @@ describe('the sums of a call', () => {
     for (const audioSeconds of [0.1, 0.2, 19.46]) costs.add(used('stt', { audioSeconds }));
     expect(costs.usage(NO_LINE)?.sttSeconds).toBe(19.76);
   });
+});
+
+describe('what a record tells of costs', () => {
+  const cost: Cost = {
+    ...{ stt: null, llm: null, tts: null, telephony: 0 },
+    ...{ total: 0, currency: 'USD', estimated: true },
+  };
+  const NOTHING = {
+    ...{ sttSeconds: 0, llmInputTokens: 0, llmCachedTokens: 0, llmOutputTokens: 0 },
+    ...{ ttsCharacters: 0, telephonySeconds: 60 },
+  };
+
+  it.each([
+    [{}, []],
+    [{ sttSeconds: 0.001 }, ['stt']],
+    [{ llmInputTokens: 1 }, ['llm']],
+    [{ llmOutputTokens: 1 }, ['llm']],
+    [{ ttsCharacters: 1 }, ['tts']],
+  ])(
+    'without prices, once %j was used, is unknown for %j, and nothing for what was not used',
+    (used, unknown) => {
+      const record = { cost, usage: { ...NOTHING, ...used }, turns: [] } as unknown as CallRecord;
+      const { stages, hasUsage } = meterStateOf(record);
+      expect(Object.entries(stages).flatMap(([name, { isKnown }]) => (isKnown ? [] : [name]))).toEqual(
+        unknown,
+      );
+      expect(hasUsage).toBe(unknown.length > 0);
+    },
+  );
 });
