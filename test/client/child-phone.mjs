@@ -15,7 +15,7 @@ const phone = new Offhook({
 
 /** @param {Omit<import('../../src/index.js').ServeOptions, 'agent'>} options */
 export async function serve(options) {
-  const agent = phone.agent({ systemPrompt: 'You help.', firstMessage: 'Hello!' });
+  const agent = phone.agent({ systemPrompt: 'You help.' });
   // Something else of an application that keeps its process up.
   setInterval(() => {}, 60_000);
   await phone.serve({ agent, port: Number(port), host: '127.0.0.1', manageWebhook: false, ...options });

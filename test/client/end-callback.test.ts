@@ -82,7 +82,7 @@ class World implements AsyncDisposable {
     return this.simulator.call({
       from: '+15005550020',
       to: '+15005550010',
-      script: [{ type: 'wait-for-agent' }, { type: 'pause', durationMs }, { type: 'hang-up' }],
+      script: [{ type: 'pause', durationMs }, { type: 'hang-up' }],
     });
   }
 

@@ -53,11 +53,16 @@ async function start(dataDir?: string): Promise<World> {
   return world;
 }
 
-const call = ({ simulator }: World, durationMs: number) =>
+/** A call whose caller leaves half a second after `left`. Nobody speaks: on a busy machine the voice would be late, and the call over for that. */
+const call = ({ simulator }: World, left: AbortSignal) =>
   simulator.call({
     from: '+15005550020',
     to: '+15005550010',
-    script: [{ type: 'wait-for-agent' }, { type: 'pause', durationMs }, { type: 'hang-up' }],
+    script: [
+      { type: 'wait-until', signal: left, timeoutMs: 60_000 },
+      { type: 'pause', durationMs: 500 },
+      { type: 'hang-up' },
+    ],
   });
 
 async function isUp({ url }: World): Promise<void> {
@@ -73,9 +78,11 @@ it.concurrent.each(['SIGTERM', 'SIGINT'] as const)(
   '%s finishes the call, then ends the process',
   async (signal) => {
     await using world = await start();
-    const calling = call(world, 1000);
+    const leaving = new AbortController();
+    const calling = call(world, leaving.signal);
     await isUp(world);
     world.child.kill(signal);
+    leaving.abort();
     expect(await calling).toMatchObject({ ok: true, answer: { outcome: 'answered' } });
     expect(await world.exit).toEqual([0, null]);
     await world.printed('ended: caller-hangup');
@@ -84,11 +91,13 @@ it.concurrent.each(['SIGTERM', 'SIGINT'] as const)(
 
 it.concurrent('a signal that comes twice at once, as from npm, is one', async () => {
   await using world = await start();
-  const calling = call(world, 1000);
+  const leaving = new AbortController();
+  const calling = call(world, leaving.signal);
   await isUp(world);
   // Two of a kind might arrive as one.
   world.child.kill('SIGINT');
   world.child.kill('SIGTERM');
+  leaving.abort();
   expect(await calling).toMatchObject({ ok: true, answer: { outcome: 'answered' } });
   expect(await world.exit).toEqual([0, null]);
   await world.printed('ended: caller-hangup');
@@ -96,7 +105,7 @@ it.concurrent('a signal that comes twice at once, as from npm, is one', async ()
 
 it.concurrent('a second signal ends the process at once', async () => {
   await using world = await start();
-  const calling = call(world, 60_000).catch(() => undefined);
+  const calling = call(world, new AbortController().signal).catch(() => undefined);
   await isUp(world);
   // At the first of these it drains, at the first that is no echo of it the process ends.
   const signals = setInterval(() => world.child.kill('SIGTERM'), 100);
@@ -108,7 +117,7 @@ it.concurrent('a second signal ends the process at once', async () => {
 it.concurrent('a drain by command has a time of its own', async () => {
   const dataDir = await makeFolder();
   await using world = await start(dataDir);
-  const calling = call(world, 60_000).catch(() => undefined);
+  const calling = call(world, new AbortController().signal).catch(() => undefined);
   await isUp(world);
   const drain = async (seconds: string) =>
     (await runCommand(['drain', '--data-dir', dataDir, '--timeout', seconds], AbortSignal.abort())).out;

@@ -55,6 +55,19 @@ describe('heardPart', () => {
     expect(heardPart(text, 9000, slow)).toBe('one two three');
   });
 
+  it('is nothing of what was never made', () => {
+    expect(heardPart(text, 100, audioOf(text, { producedMs: 0 }))).toBe('');
+  });
+
+  it('has a word when its last letter is out, whatever sign stands behind that', () => {
+    // 10 units at 100 ms each.
+    const smile = 'Hi\u{1F600} there';
+    expect(heardPart(smile, 250, audioOf(smile, {}))).toBe('Hi\u{1F600}');
+    const bold = 'Hi \u{1D400}\u{1D401} go';
+    expect(heardPart(bold, 650, audioOf(bold, {}))).toBe('Hi');
+    expect(heardPart(bold, 750, audioOf(bold, {}))).toBe('Hi \u{1D400}\u{1D401}');
+  });
+
   it('cuts where there are no blanks, too', () => {
     const chinese = '我们今天营业。明天休息。';
     expect(heardPart(chinese, 499, audioOf(chinese, {}))).toBe('我们今天营');

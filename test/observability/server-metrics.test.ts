@@ -223,7 +223,10 @@ describe('measurements', () => {
     expect(seriesOf(families, 'offhook_frame_lateness_seconds')).toMatchObject({
       count: 2,
       sum: 0.007,
-      buckets: { '0.0005': 1, '0.005': 1, '0.01': 2 },
+      buckets: {
+        ...{ '0.0005': 1, '0.001': 1, '0.002': 1, '0.005': 1 },
+        ...{ '0.01': 2, '0.02': 2, '0.05': 2, '0.1': 2, '0.2': 2, '0.5': 2, '1': 2, '+Inf': 2 },
+      },
     });
     expect(sampleOf(families, 'offhook_outbound_queue_seconds')).toBe(0.38);
     expect(sampleOf(families, 'offhook_inbound_audio_dropped_seconds_total')).toBe(2.5);

@@ -37,6 +37,7 @@ describe('a provider states what its model costs', () => {
       new ChatCompletions({ service: 'ollama', model: 'llama3' }),
     ];
     for (const { price } of local) expect(price).toEqual(FREE);
+    expect(new Set(Object.values(FREE))).toEqual(new Set([0]));
   });
 
   it.each([

@@ -152,7 +152,14 @@ describe('decode', () => {
     ],
     ['no digit', { event: 'dtmf', streamSid: MZ }, 'dtmf without a digit'],
     ['a mark without a name', { event: 'mark', streamSid: MZ, mark: {} }, 'mark without a name'],
-    ['half a spoken text', { event: 'spoken-text', spokenText: { id: 'a' } }, 'malformed spoken text'],
+    ...[
+      { text: 'x', final: true },
+      { id: 'a', final: true },
+      { id: 'a', text: 'x' },
+    ].map(
+      (spokenText) =>
+        ['half a spoken text', { event: 'spoken-text', spokenText }, 'malformed spoken text'] as const,
+    ),
     [
       'an endless spoken text',
       { event: 'spoken-text', spokenText: { id: 'a', text: 'x'.repeat(10_001), final: true } },

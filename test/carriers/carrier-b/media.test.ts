@@ -220,11 +220,14 @@ describe('decode', () => {
     ['minutes of audio', mediaWith({ payload: 'A'.repeat(128_004) }), 'media payload too long'],
     ['a key that is none', { event: 'dtmf', dtmf: { digit: 'x' } }, 'dtmf without a digit'],
     ['a mark without a name', { event: 'mark', mark: null }, 'mark without a name'],
-    [
-      'spoken text without a text',
-      { event: 'spoken-text', spokenText: { id: 'a' } },
-      'malformed spoken text',
-    ],
+    ...[
+      { text: 'x', final: true },
+      { id: 'a', final: true },
+      { id: 'a', text: 'x' },
+    ].map(
+      (spokenText) =>
+        ['half a spoken text', { event: 'spoken-text', spokenText }, 'malformed spoken text'] as const,
+    ),
     ['malformed', { event: 'error', payload: { code: 100003 } }, 'the carrier reports a malformed frame'],
     ['a flood', { event: 'error', payload: { code: '100005' } }, 'the carrier reports too many frames'],
     ['another error', { event: 'error', payload: { title: 'secret' } }, 'the carrier reports an error'],

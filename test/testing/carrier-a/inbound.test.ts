@@ -116,6 +116,18 @@ describe('an inbound call', () => {
     expect(rig.simulator.legs[0]).toMatchObject({ status, isAnswered: false, violations: [] });
   });
 
+  it.each([
+    [403, /answered 403: the signature was not accepted \(set --auth-token/],
+    [404, /answered 404$/],
+  ])(
+    'whose webhook answers %i is refused, with what the command line has against it',
+    async (status, reason) => {
+      await start({ status });
+      const { answer } = await call();
+      expect(answer).toMatchObject({ outcome: 'refused', status, reason: expect.stringMatching(reason) });
+    },
+  );
+
   it.each([403, 429, 404])(
     'ends when the stream is refused with %i, and its end is reported',
     async (status) => {
