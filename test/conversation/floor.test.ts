@@ -88,14 +88,20 @@ it('says after a hold what was asked for before it, and answers the caller behin
   const policy = { interruptible: false, keysInterrupt: false, idle: undefined, endsTurns: false };
   const mode: Mode = { policy, greeting: { text: 'Hello, this is the bakery.', interruptible: false } };
   const spoken: string[] = [];
+  const cuttingIn: unknown[] = [];
   const step: StepFunction = (...given) => {
     const taken = stepFloor(...given);
-    for (const effect of taken.effects)
-      if ('utterance' in effect) spoken.push(effect.utterance?.text ?? effect.type);
+    for (const effect of taken.effects) {
+      if (!('utterance' in effect)) continue;
+      spoken.push(effect.utterance?.text ?? effect.type);
+      if (effect.utterance?.manner.cutsIn === true) cuttingIn.push(effect);
+    }
     return taken;
   };
   expect(play(acts, { ...mode, isStored: false }, step).broken).toEqual([]);
   expect(spoken).toEqual(['Hello, this is the bakery.', 'answer', 'request 0', 'request 0', 'answer-again']);
+  // The caller may interrupt each of them at once.
+  expect(cuttingIn).toEqual([]);
 });
 
 describe('its diagram', () => {
