@@ -152,14 +152,21 @@ describe('decode', () => {
     ],
     ['no digit', { event: 'dtmf', streamSid: MZ }, 'dtmf without a digit'],
     ['a mark without a name', { event: 'mark', streamSid: MZ, mark: {} }, 'mark without a name'],
-    ...[
-      { text: 'x', final: true },
-      { id: 'a', final: true },
-      { id: 'a', text: 'x' },
-    ].map(
-      (spokenText) =>
-        ['half a spoken text', { event: 'spoken-text', spokenText }, 'malformed spoken text'] as const,
-    ),
+    [
+      'a spoken text without an id',
+      { event: 'spoken-text', spokenText: { text: 'x', final: true } },
+      'malformed spoken text',
+    ],
+    [
+      'a spoken text without a text',
+      { event: 'spoken-text', spokenText: { id: 'a', final: true } },
+      'malformed spoken text',
+    ],
+    [
+      'half a spoken text',
+      { event: 'spoken-text', spokenText: { id: 'a', text: 'x' } },
+      'malformed spoken text',
+    ],
     [
       'an endless spoken text',
       { event: 'spoken-text', spokenText: { id: 'a', text: 'x'.repeat(10_001), final: true } },

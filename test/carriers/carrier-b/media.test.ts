@@ -220,14 +220,21 @@ describe('decode', () => {
     ['minutes of audio', mediaWith({ payload: 'A'.repeat(128_004) }), 'media payload too long'],
     ['a key that is none', { event: 'dtmf', dtmf: { digit: 'x' } }, 'dtmf without a digit'],
     ['a mark without a name', { event: 'mark', mark: null }, 'mark without a name'],
-    ...[
-      { text: 'x', final: true },
-      { id: 'a', final: true },
-      { id: 'a', text: 'x' },
-    ].map(
-      (spokenText) =>
-        ['half a spoken text', { event: 'spoken-text', spokenText }, 'malformed spoken text'] as const,
-    ),
+    [
+      'a spoken text without an id',
+      { event: 'spoken-text', spokenText: { text: 'x', final: true } },
+      'malformed spoken text',
+    ],
+    [
+      'a spoken text without a text',
+      { event: 'spoken-text', spokenText: { id: 'a', final: true } },
+      'malformed spoken text',
+    ],
+    [
+      'half a spoken text',
+      { event: 'spoken-text', spokenText: { id: 'a', text: 'x' } },
+      'malformed spoken text',
+    ],
     ['malformed', { event: 'error', payload: { code: 100003 } }, 'the carrier reports a malformed frame'],
     ['a flood', { event: 'error', payload: { code: '100005' } }, 'the carrier reports too many frames'],
     ['another error', { event: 'error', payload: { title: 'secret' } }, 'the carrier reports an error'],
