@@ -75,6 +75,9 @@ export class PostgresStore implements CallStore {
   }
 
   async append(event: CallEvent): Promise<void> {
+    if (event.type === 'call.forgotten') return this.#forget(event);
+    const [gone] = await this.#query('SELECT 1 FROM forgotten_calls WHERE call_id = ?', [event.callId]);
+    if (gone !== undefined) return;
     const [before] = await this.#records('WHERE call_id = ?', [event.callId]);
     if (before === undefined && !opensCall(event)) return;
     const record = reduceCall(before, event);
@@ -131,9 +134,23 @@ export class PostgresStore implements CallStore {
     return sums as Aggregates;
   }
 
+  async forgotten(): Promise<CallEvent[]> {
+    const rows = await this.#query<{ event: CallEvent }>('SELECT event FROM forgotten_calls ORDER BY call_id');
+    return rows.map(({ event }) => event);
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#pool.end();
     return this.#closed;
+  }
+
+  /** Leaves the ID. What was deleted stays in files of the database until VACUUM, and in its log as long as that is kept. */
+  async #forget(event: CallEvent): Promise<void> {
+    await this.#query(
+      `WITH gone AS (DELETE FROM calls WHERE call_id = ? RETURNING call_id)
+       INSERT INTO forgotten_calls SELECT call_id, ?::jsonb FROM gone ON CONFLICT DO NOTHING`,
+      [event.callId, JSON.stringify(event)],
+    );
   }
 
   async #records(rest: string, values: unknown[] = []): Promise<CallRecord[]> {

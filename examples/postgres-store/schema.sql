@@ -25,3 +25,9 @@ ALTER TABLE calls ADD COLUMN IF NOT EXISTS term float8 NOT NULL DEFAULT 1;
 CREATE INDEX IF NOT EXISTS calls_by_carrier_id ON calls (carrier_call_id);
 CREATE INDEX IF NOT EXISTS calls_by_start ON calls (started_at, call_id);
 CREATE INDEX IF NOT EXISTS calls_under_way ON calls (started_at) WHERE status <> 'completed';
+
+-- Calls that were deleted: only the ID is left.
+CREATE TABLE IF NOT EXISTS forgotten_calls (
+  call_id text PRIMARY KEY,
+  event jsonb NOT NULL
+);

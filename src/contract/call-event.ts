@@ -223,6 +223,10 @@ export type CallFact =
       type: 'hangup.updated';
       /** The new state. */
       state: HangUpState;
+    }
+  /** The call was deleted: whoever keeps something of it lets go of it, and of what comes later. Only the ID remains. */
+  | {
+      type: 'call.forgotten';
     };
 
 /**
@@ -256,12 +260,13 @@ export type CallEvent = CallEventEnvelope & CallFact;
 
 export type CallEventType = CallEvent['type'];
 
-/** The types that may follow `call.ended`: its price, its recording, its hang-up, and trouble with them. */
+/** The types that may follow `call.ended`: its price, its recording, its hang-up, trouble with them, and that it was deleted. */
 export const LATE_FACTS: readonly CallEventType[] = [
   'recording.completed',
   'cost.updated',
   'incident.noted',
   'hangup.updated',
+  'call.forgotten',
 ];
 
 /** An event of one type. */

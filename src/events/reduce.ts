@@ -184,6 +184,8 @@ function changes(record: CallRecord, event: CallEvent): Partial<Omit<CallRecord,
       return { hangUp: event.state };
     case 'call.ended':
       return ending(record, event);
+    case 'call.forgotten':
+      return { ...openRecord(event), originId: record.originId, status: 'completed', endedAt: event.at };
   }
 }
 

@@ -1,6 +1,6 @@
 // The calls that a store keeps at hand: active ones, and a ring of those that ended last. Changes them by facts, and answers queries.
 import { ConfigError } from '../base/errors.js';
-import type { CallEvent } from '../contract/call-event.js';
+import type { CallEvent, CallEventOf } from '../contract/call-event.js';
 import type { CallRecord } from '../contract/call-record.js';
 import type { Aggregates } from '../contract/dashboard-api.js';
 import { byNewestStart, type CallFilter } from '../events/call-filter.js';
@@ -12,6 +12,10 @@ import { aggregateCalls, pageOf } from './queries.js';
 
 /** Ended calls that are kept. Source: specification, Limits. */
 export const RING_SIZE = 500;
+/** Deleted calls that are remembered as such: the one that was deleted first leaves first. */
+const MAX_FORGOTTEN = 10_000;
+
+export type CallForgotten = CallEventOf<'call.forgotten'>;
 
 /** What a fact did. */
 export interface RingChange {
@@ -33,6 +37,8 @@ export class CallRing {
   readonly #ended = new Map<string, CallRecord>();
   /** Our id by the carrier's, for the calls that are held. */
   readonly #byCarrierId = new Map<string, string>();
+  /** Of calls that were deleted. */
+  readonly #forgotten = new Map<string, CallForgotten>();
   readonly #order = new NewestFirst();
   readonly #tally = new Tally();
 
@@ -44,8 +50,9 @@ export class CallRing {
     }
   }
 
-  /** Applies a fact. Undefined when it changed nothing. */
+  /** Applies a fact. Undefined when it changed nothing. One that deletes its call goes to `forget`. */
   apply(event: CallEvent): RingChange | undefined {
+    if (this.#forgotten.has(event.callId)) return undefined;
     const before = this.#held(event.callId);
     if (before === undefined && !opensCall(event)) return undefined;
     const record = reduceCall(before, event);
@@ -68,6 +75,37 @@ export class CallRing {
     this.#active.delete(record.callId);
     this.#ended.set(record.callId, record);
     return this.#ended.size > this.#size ? this.#dropOldest() : undefined;
+  }
+
+  /**
+   * Lets go of a call, and of every fact of it that comes later. Returns who is forgotten no longer, for want of room; undefined for nobody.
+   * A call that is not here is none to be remembered.
+   */
+  forget(event: CallForgotten): CallForgotten | undefined {
+    const record = this.#held(event.callId);
+    if (record === undefined) return undefined;
+    this.#active.delete(record.callId);
+    this.#leave(record);
+    return this.remember(event);
+  }
+
+  /** A call that was deleted before. Returns as `forget`. */
+  remember(event: CallForgotten): CallForgotten | undefined {
+    this.#forgotten.set(event.callId, event);
+    if (this.#forgotten.size <= MAX_FORGOTTEN) return undefined;
+    const [oldest] = this.#forgotten.values();
+    if (oldest !== undefined) this.#forgotten.delete(oldest.callId);
+    return oldest;
+  }
+
+  /** In the order in which they were deleted. */
+  forgotten(): CallForgotten[] {
+    return [...this.#forgotten.values()];
+  }
+
+  /** The fact that deleted the call, by our id. */
+  forgottenAs(callId: string): CallForgotten | undefined {
+    return this.#forgotten.get(callId);
   }
 
   /** By our id or the carrier's. */
@@ -108,12 +146,15 @@ export class CallRing {
 
   #dropOldest(): CallRecord | undefined {
     const oldest = this.#oldest();
-    if (oldest === undefined) return undefined;
-    this.#ended.delete(oldest.callId);
-    this.#order.delete(oldest);
-    this.#tally.replace(oldest, undefined);
-    this.#unname(oldest);
+    if (oldest !== undefined) this.#leave(oldest);
     return oldest;
+  }
+
+  #leave(record: CallRecord): void {
+    this.#ended.delete(record.callId);
+    this.#order.delete(record);
+    this.#tally.replace(record, undefined);
+    this.#unname(record);
   }
 
   #oldest(): CallRecord | undefined {

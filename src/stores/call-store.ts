@@ -32,6 +32,9 @@ export interface CallStore {
   /**
    * Applies a fact, by `reduceCall` of `offhook/stores`. Facts of one call come in order, one at a time; those of several calls may come
    * together. One that is known already (its `term` and `seq` are not above the record's) changes nothing. Resolves when the fact is kept.
+   *
+   * `call.forgotten` deletes a call: nothing here gives it out from then on, later facts of it change nothing, and when the promise
+   * resolves, no byte of it is left but the fact itself.
    */
   append(event: CallEvent): Promise<void>;
   /** By our id or the carrier's. */
@@ -47,6 +50,11 @@ export interface CallStore {
    * transcripts are not kept, so `seq` rises with gaps; where another process took the call over, it may begin lower, in a higher `term`.
    */
   events?(callId: string): Promise<readonly CallEvent[] | undefined>;
+  /**
+   * The `call.forgotten` of calls that were deleted, the last ones: for dashboards that were away. Their `events` are this one fact. Absent
+   * where a store keeps none: a deleted call then stays on dashboards that did not hear of it.
+   */
+  forgotten?(): Promise<readonly CallEvent[]>;
   /** Idempotent. */
   close(): Promise<void>;
 }

@@ -2,17 +2,18 @@
 import { resolve } from 'node:path';
 import { type Clock, systemClock } from '../base/clock.js';
 import { type Logger, silentLogger } from '../base/log.js';
+import { StoreError } from '../base/errors.js';
 import type { CallEvent } from '../contract/call-event.js';
 import type { CallRecord } from '../contract/call-record.js';
 import type { Aggregates } from '../contract/dashboard-api.js';
 import type { CallFilter } from '../events/call-filter.js';
-import { CallRing, type RingChange } from './call-ring.js';
+import { type CallForgotten, CallRing, type RingChange } from './call-ring.js';
 import type { CallPage, CallQuery, CallStore } from './call-store.js';
-import type { EventLog } from './disk/event-log.js';
+import type { Erasure, EventLog } from './disk/event-log.js';
 import { byEnd, readCalls, readEvents } from './disk/hydrate.js';
 import { Journal } from './disk/journal.js';
 import { LevelLog } from './disk/level-log.js';
-import { encodeRow } from './disk/row.js';
+import { decodeFact, encodeFact, encodeRow } from './disk/row.js';
 import { toStoreError } from './disk/trouble.js';
 
 export interface DiskStoreOptions {
@@ -44,6 +45,8 @@ export class DiskStore implements CallStore {
   readonly #journal: Journal;
   readonly #folder: string;
   readonly #kept = new Map<string, Kept>();
+  /** Calls that are being deleted. */
+  readonly #erasing = new Map<string, Erasure>();
   /** Number of the call that comes next. */
   #next = 0;
 
@@ -83,7 +86,9 @@ export class DiskStore implements CallStore {
     return !this.#journal.isFailing;
   }
 
+  /** @throws StoreError for a call that is deleted, while the disk has what was written of it. */
   async append(event: CallEvent): Promise<void> {
+    if (event.type === 'call.forgotten') return this.#erase(event);
     const change = this.#ring.apply(event);
     if (change === undefined) return;
     if (!isPassing(event, change)) this.#keep(event, change.record);
@@ -109,6 +114,8 @@ export class DiskStore implements CallStore {
 
   /** @throws StoreError when the disk does not give back what was written. */
   async events(callId: string): Promise<readonly CallEvent[] | undefined> {
+    const forgotten = this.#ring.forgottenAs(callId);
+    if (forgotten !== undefined) return [forgotten];
     const record = this.#ring.get(callId);
     const kept = record === undefined ? undefined : this.#kept.get(record.callId);
     if (kept === undefined) return undefined;
@@ -122,6 +129,10 @@ export class DiskStore implements CallStore {
     }
   }
 
+  async forgotten(): Promise<readonly CallEvent[]> {
+    return this.#ring.forgotten();
+  }
+
   /** Writes what is left; a disk that does not answer for five seconds is given up. Idempotent. */
   async close(): Promise<void> {
     await this.#journal.close();
@@ -129,6 +140,7 @@ export class DiskStore implements CallStore {
 
   /** Returns how many calls are damaged: they leave the disk. */
   async #hydrate(): Promise<number> {
+    await this.#recallForgotten();
     const { calls, damaged } = await readCalls(this.#log);
     for (const { call } of [...calls, ...damaged]) this.#next = Math.max(this.#next, call + 1);
     for (const { call, rows } of damaged) this.#journal.drop(call, rows);
@@ -152,6 +164,37 @@ export class DiskStore implements CallStore {
       kept.rows += 1;
     }
     this.#journal.add({ call, row, value, isOver: status === 'completed' });
+  }
+
+  /** Told again, it does again what is not done yet. */
+  async #erase(event: CallForgotten): Promise<void> {
+    const { callId } = event;
+    const kept = this.#kept.get(callId);
+    const forgottenId = this.#ring.forget(event)?.callId;
+    this.#kept.delete(callId);
+    if (kept !== undefined) {
+      const { call, rows } = kept;
+      this.#erasing.set(callId, { call, rows, callId, value: encodeFact(event), forgottenId });
+    }
+    const erasure = this.#erasing.get(callId);
+    if (erasure === undefined) return;
+    if (!(await this.#journal.erase(erasure)))
+      throw new StoreError(
+        `${this.#folder} could not be written: the call is deleted, but its data stays on disk until that works again.`,
+      );
+    this.#erasing.delete(callId);
+  }
+
+  /** The deleted calls of processes before this one. One that cannot be read is not known to be deleted any more, and its data is gone all the same. */
+  async #recallForgotten(): Promise<void> {
+    const forgotten: CallForgotten[] = [];
+    for await (const page of this.#log.erased()) {
+      for (const [, value] of page) {
+        const event = decodeFact(value);
+        if (event?.type === 'call.forgotten') forgotten.push(event);
+      }
+    }
+    for (const event of forgotten.sort((a, b) => a.at - b.at)) this.#ring.remember(event);
   }
 
   /** A call that leaves the ring leaves the disk. */

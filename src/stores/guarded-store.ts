@@ -49,6 +49,7 @@ export interface GuardedStoreParts {
  */
 export class GuardedStore implements CallStore {
   readonly events?: (callId: string) => Promise<readonly CallEvent[] | undefined>;
+  readonly forgotten?: () => Promise<readonly CallEvent[]>;
   readonly #store: CallStore;
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -66,6 +67,8 @@ export class GuardedStore implements CallStore {
     this.#store = store;
     this.#clock = clock;
     this.#logger = logger;
+    if (store.forgotten !== undefined)
+      this.forgotten = () => this.#read(async () => (await store.forgotten?.()) ?? []);
     if (store.events !== undefined) this.events = (callId) => this.#read(async () => store.events?.(callId));
   }
 

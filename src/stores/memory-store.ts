@@ -16,7 +16,8 @@ export class MemoryStore implements CallStore {
   }
 
   async append(event: CallEvent): Promise<void> {
-    this.#ring.apply(event);
+    if (event.type === 'call.forgotten') this.#ring.forget(event);
+    else this.#ring.apply(event);
   }
 
   async get(callId: string): Promise<CallRecord | undefined> {
@@ -33,6 +34,10 @@ export class MemoryStore implements CallStore {
 
   async aggregates(filter?: CallFilter): Promise<Aggregates> {
     return this.#ring.aggregates(filter);
+  }
+
+  async forgotten(): Promise<readonly CallEvent[]> {
+    return this.#ring.forgotten();
   }
 
   async close(): Promise<void> {}

@@ -15,7 +15,7 @@ import { cases, runs } from '../support/depth.js';
 
 describeOnPostgres('a store on PostgreSQL', (cluster) => {
   beforeEach(async () => {
-    await sql('DROP TABLE IF EXISTS calls');
+    await sql('DROP TABLE IF EXISTS calls, forgotten_calls');
   });
 
   async function sql(statement: string): Promise<Record<string, unknown>[]> {
@@ -38,7 +38,7 @@ describeOnPostgres('a store on PostgreSQL', (cluster) => {
       ] as CallFilter[];
       await fc.assert(
         fc.asyncProperty(callsOfEvents, async (calls) => {
-          await sql('DROP TABLE IF EXISTS calls');
+          await sql('DROP TABLE IF EXISTS calls, forgotten_calls');
           const store = await PostgresStore.open(cluster().url);
           const model = new MemoryStore();
           for (const event of calls.flat()) {

@@ -75,6 +75,10 @@ export class LentStore implements CallStore {
     return this.#relay === undefined ? this.#store.events?.(callId) : undefined;
   }
 
+  async forgotten(): Promise<readonly CallEvent[]> {
+    return (await this.#store.forgotten?.()) ?? [];
+  }
+
   close(): Promise<void> {
     this.#isClosed = true;
     return this.#store.close();

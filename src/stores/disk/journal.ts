@@ -1,7 +1,7 @@
 // Writes facts to the log: some at a time, away from the calls, and again when the disk has failed.
 import type { Clock, Timer } from '../../base/clock.js';
 import { describeError, type Logger } from '../../base/log.js';
-import type { EventLog } from './event-log.js';
+import type { Erasure, EventLog } from './event-log.js';
 import type { Row } from './row.js';
 import { toStoreError } from './trouble.js';
 
@@ -27,6 +27,12 @@ interface NumberedRow extends Row {
   readonly number: number;
 }
 
+interface PlannedErasure {
+  readonly erasure: Erasure;
+  /** Hears whether it is done; not where the disk fails. */
+  resolve(isDone: boolean): void;
+}
+
 interface Waiter {
   /** Number of the last row that it waits for. */
   readonly upTo: number;
@@ -43,6 +49,10 @@ export class Journal {
   #rows: NumberedRow[] = [];
   /** Calls to forget, and how many rows each has. */
   readonly #drops = new Map<number, number>();
+  /** Calls to delete. */
+  readonly #erasures: PlannedErasure[] = [];
+  /** Files are rid of deleted calls one after the other, beside what is written. */
+  #scrubbing: Promise<void> = Promise.resolve();
   #waiters: Waiter[] = [];
   /** Number of the row that was added last. */
   #added = 0;
@@ -79,6 +89,17 @@ export class Journal {
     this.#rows = this.#rows.filter((row) => row.call !== call);
     this.#drops.set(call, rows);
     this.#plan();
+  }
+
+  /** Deletes a call. Resolves to false where it cannot be done now, but when the disk works again, or with the next start. Never rejects. */
+  erase(erasure: Erasure): Promise<boolean> {
+    if (this.#isClosed) return Promise.resolve(false);
+    this.#rows = this.#rows.filter((row) => row.call !== erasure.call);
+    return new Promise((resolve) => {
+      this.#erasures.push({ erasure, resolve });
+      if (this.#isFailing) resolve(false);
+      else this.#start();
+    });
   }
 
   /** Writes at once. Resolves when everything added so far is on disk, or while the disk fails. Never rejects. */
@@ -151,11 +172,11 @@ export class Journal {
         if (last !== undefined) this.#tell(last.number);
         batch = [];
         await this.#forget();
-      } while (this.#isDue);
+      } while (this.#isDue || this.#erasures.length > 0);
       if (this.#rows.length === 0) this.#tell(this.#added);
       this.#recovered();
     } catch (error) {
-      this.#rows.unshift(...batch.filter(({ call }) => !this.#drops.has(call)));
+      this.#rows.unshift(...batch.filter(({ call }) => !this.#isDropped(call)));
       this.#failed(error);
     }
     this.#writing = undefined;
@@ -171,6 +192,24 @@ export class Journal {
       await this.#options.log.drop(call, rows);
       this.#drops.delete(call);
     }
+    for (let next = this.#erasures[0]; next !== undefined; next = this.#erasures[0]) {
+      await this.#options.log.erase(next.erasure);
+      this.#erasures.shift();
+      this.#scrub(next);
+    }
+  }
+
+  #scrub({ erasure, resolve }: PlannedErasure): void {
+    this.#scrubbing = this.#scrubbing
+      .then(() => this.#options.log.scrub(erasure))
+      .then(
+        () => resolve(true),
+        () => resolve(false),
+      );
+  }
+
+  #isDropped(call: number): boolean {
+    return this.#drops.has(call) || this.#erasures.some(({ erasure }) => erasure.call === call);
   }
 
   #tell(upTo: number): void {
@@ -187,6 +226,7 @@ export class Journal {
     }
     this.#isFailing = true;
     this.#tell(this.#added);
+    for (const { resolve } of this.#erasures) resolve(false);
     this.#timer?.cancel();
     this.#timer = undefined;
     if (this.#isClosed) return;

@@ -7,11 +7,11 @@ import { require } from '../../base/commonjs.js';
 import { StoreError } from '../../base/errors.js';
 import { makeFolder } from '../../base/make-folder.js';
 import { EndRegister } from './end-register.js';
-import type { EventLog, StoredRow } from './event-log.js';
+import type { Erasure, EventLog, StoredRow } from './event-log.js';
 import { readLevelFolder } from './level-files/folder.js';
 import { finishMending, mend } from './mend.js';
 import { type KeyChange, type MigratedLog, migrate, type Migrations, SCHEMA_KEY } from './migrations.js';
-import { type KeyRange, type Row, toKey } from './row.js';
+import { ERASING, FORGOTTEN, type KeyRange, type Row, rowsOf, toErasingKey, toForgottenKey, toKey } from './row.js';
 import { toStoreError } from './trouble.js';
 
 /** Entries, and about as many bytes, that are read at a time. */
@@ -41,6 +41,8 @@ export class LevelLog implements EventLog, MigratedLog {
   readonly #folder: string;
   /** Tells whether another process had the folder while it was closed here. */
   readonly #owner = randomUUID();
+  /** Each resolves when a reader has finished. */
+  readonly #reading = new Set<Promise<void>>();
 
   private constructor(opened: OpenedFolder, folder: string) {
     this.#level = opened.level;
@@ -60,6 +62,7 @@ export class LevelLog implements EventLog, MigratedLog {
       try {
         await migrate(log, await level.get(SCHEMA_KEY), { folder, ...schema });
         await log.change([{ key: OWNER_KEY, value: log.#owner }]);
+        await log.#finishErasures();
       } catch (error) {
         await level.close();
         throw error;
@@ -91,9 +94,51 @@ export class LevelLog implements EventLog, MigratedLog {
     );
   }
 
+  async erase({ call, rows, callId, value, forgottenId }: Erasure): Promise<void> {
+    if (this.ended.has(call)) await this.#register.write(new Map([[call, 0]]));
+    const gone = forgottenId === undefined ? [] : [{ key: toForgottenKey(forgottenId) }];
+    await this.change([
+      ...gone,
+      ...Array.from({ length: rows }, (_, row) => ({ key: toKey({ call, row }) })),
+      { key: toForgottenKey(callId), value },
+      { key: toErasingKey(call), value: String(rows) },
+    ]);
+  }
+
+  /**
+   * A deleted row stays in the file that it was written to until that is merged with the file that deletes it. Where both come out of memory
+   * together, they lie in one file, which nothing merges: so the rows are deleted once more, on top of it.
+   */
+  async scrub({ call, rows }: Pick<Erasure, 'call' | 'rows'>): Promise<void> {
+    // For who began to read before, a file keeps what was deleted meanwhile.
+    await Promise.all(this.#reading);
+    const { gte, lt } = rowsOf(call);
+    const again = Array.from({ length: rows }, (_, row) => ({ key: toKey({ call, row }) }));
+    await this.#level.compactRange(gte, lt);
+    await this.change(again);
+    await this.#level.compactRange(gte, lt);
+    await this.change([{ key: toErasingKey(call) }]);
+  }
+
+  erased(): AsyncIterable<readonly StoredRow[]> {
+    return this.read(FORGOTTEN);
+  }
+
+  /** Those that a process before this one was stopped in. */
+  async #finishErasures(): Promise<void> {
+    const left: StoredRow[] = [];
+    for await (const page of this.read(ERASING)) left.push(...page);
+    for (const [key, rows] of left) await this.scrub({ call: toErased(key), rows: Number(rows) });
+  }
+
   async *read(range: KeyRange): AsyncGenerator<readonly StoredRow[]> {
     const { entries, highWaterMarkBytes } = PAGE;
     const iterator = this.#level.iterator({ ...range, highWaterMarkBytes });
+    let finish = () => {};
+    const reading = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    this.#reading.add(reading);
     try {
       // The next page is read while the caller works on this one.
       let next = iterator.nextv(entries);
@@ -105,6 +150,8 @@ export class LevelLog implements EventLog, MigratedLog {
       }
     } finally {
       await iterator.close();
+      this.#reading.delete(reading);
+      finish();
     }
   }
 
@@ -131,6 +178,10 @@ export class LevelLog implements EventLog, MigratedLog {
   async close(): Promise<void> {
     await this.#level.close();
   }
+}
+
+function toErased(key: string): number {
+  return Number.parseInt(key.slice(ERASING.gte.length), 16);
 }
 
 interface OpenedFolder {

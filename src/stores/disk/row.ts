@@ -24,6 +24,10 @@ export interface KeyRange {
 /** The facts of all calls. */
 export const ALL_ROWS: KeyRange = { gte: 'call/', lt: 'call0' };
 
+/** Calls that were deleted, by our ID, and those whose bytes may still be in a file, by their number. */
+export const FORGOTTEN: KeyRange = { gte: 'forgotten/', lt: 'forgotten0' };
+export const ERASING: KeyRange = { gte: 'erasing/', lt: 'erasing0' };
+
 const KEY_LENGTH = 'call/00000000/000000'.length;
 const SUM_LENGTH = 8;
 
@@ -32,6 +36,14 @@ export const hex = (value: number, length: number) => value.toString(16).padStar
 /** Room for 4 billion calls of 16 million facts each. */
 export function toKey({ call, row }: Place): string {
   return `call/${hex(call, 8)}/${hex(row, 6)}`;
+}
+
+export function toForgottenKey(callId: string): string {
+  return `${FORGOTTEN.gte}${callId}`;
+}
+
+export function toErasingKey(call: number): string {
+  return `${ERASING.gte}${hex(call, 8)}`;
 }
 
 export function rowsOf(call: number): KeyRange {
@@ -58,6 +70,20 @@ export function encodeRow(event: CallEvent, first: CallEvent | undefined): strin
   }
   const json = JSON.stringify(kept);
   return `${hex(crc32(json), SUM_LENGTH)}${json}`;
+}
+
+/** The text of a fact that stands alone. */
+export function encodeFact(event: CallEvent): string {
+  return encodeRow(event, undefined);
+}
+
+/** Undefined for a text that is not as it was written. */
+export function decodeFact(value: string): CallEvent | undefined {
+  try {
+    return JSON.parse(toJson(value)) as CallEvent;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The facts of a call, of all of its rows. @throws Error for a text that is not as it was written. */

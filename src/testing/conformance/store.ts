@@ -87,6 +87,26 @@ export function testStore(
       );
       equal((await store.aggregates()).activeCalls, 0);
     }),
+    check('lets go of a call that is deleted, and of all that comes later of it', async (store) => {
+      await appendAll(store, callFacts(0, { over: true }));
+      await appendAll(store, callFacts(1, { over: true }));
+      const deletion = forgotten(0);
+      await appendAll(store, [deletion, deletion]);
+      await appendAll(store, [
+        ...lateFacts(0).map((fact) => ({ ...fact, term: 3 })),
+        ...callFacts(0, { over: true }).map((fact) => ({ ...fact, term: 4 })),
+      ]);
+      equal(await store.get('call-0'), undefined);
+      equal(await store.get('carrier-0'), undefined);
+      deepEqual(ids((await store.list({ limit: 10 })).calls), ['call-1']);
+      deepEqual(await store.active(), []);
+      equal((await store.aggregates()).totalCalls, 1);
+      if (store.events !== undefined) {
+        const left = (await store.events('call-0')) ?? [];
+        ok(left.every(({ type }) => type === 'call.forgotten'), 'facts of a deleted call are left');
+      }
+      if (store.forgotten !== undefined) deepEqual(await store.forgotten(), [deletion]);
+    }),
     check('takes facts with gaps between them, and none from before a gap', async (store) => {
       const [start, words, end] = callFacts(0, { over: true });
       if (start === undefined || words === undefined || end === undefined) throw new Error('no facts');
@@ -321,6 +341,19 @@ function lateFacts(call: number): CallEvent[] {
     { type: 'incident.noted', code: 'LATE', message: 'Something came to light.' },
   ];
   return facts.map((fact, index) => envelope(call, 3 + index, fact));
+}
+
+/** Deletes the call, in the words of a process that it did not begin in. */
+function forgotten(call: number): CallEvent {
+  return {
+    type: 'call.forgotten',
+    callId: `call-${call}`,
+    nodeId: 'node-2',
+    originId: 'node',
+    term: 2,
+    seq: 1,
+    at: startOf(call) + 60_000,
+  };
 }
 
 function recordOf(events: readonly CallEvent[]): CallRecord | undefined {

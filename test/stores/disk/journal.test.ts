@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { EventLog, StoredRow } from '../../../src/stores/disk/event-log.js';
+import type { Erasure, EventLog, StoredRow } from '../../../src/stores/disk/event-log.js';
 import { Journal } from '../../../src/stores/disk/journal.js';
 import { type Row, toKey } from '../../../src/stores/disk/row.js';
 import { FakeClock } from '../../support/fake-clock.js';
@@ -10,6 +10,7 @@ class FakeLog implements EventLog {
   readonly batches: number[] = [];
   readonly keys = new Set<string>();
   readonly ended = new Map<number, number>();
+  readonly scrubbed: number[] = [];
   failure: Error | undefined;
   /** Awaited by every write. */
   gate: Promise<void> = Promise.resolve();
@@ -26,6 +27,17 @@ class FakeLog implements EventLog {
     if (this.failure !== undefined) throw this.failure;
     for (let row = 0; row < rows; row += 1) this.keys.delete(toKey({ call, row }));
   }
+
+  async erase({ call, rows }: Erasure): Promise<void> {
+    await this.drop(call, rows);
+  }
+
+  async scrub({ call }: Erasure): Promise<void> {
+    await this.gate;
+    this.scrubbed.push(call);
+  }
+
+  async *erased(): AsyncGenerator<StoredRow[]> {}
 
   async *read(): AsyncGenerator<StoredRow[]> {}
 
@@ -239,5 +251,52 @@ describe('Journal', () => {
     }
     await closed;
     expect(log.batches).toEqual([500, 500, 200]);
+  });
+
+  describe('a call that is deleted', () => {
+    const erasure: Erasure = { call: 1, rows: 2, callId: 'one', value: 'deleted' };
+
+    it('leaves, with what waits of it, and its files are rid of it', async () => {
+      add(1, 0, 1);
+      add(2, 0);
+      await journal.written();
+      add(1, 2);
+      expect(await journal.erase({ ...erasure, rows: 3 })).toBe(true);
+      await journal.written();
+      expect([...log.keys]).toEqual([toKey({ call: 2, row: 0 })]);
+      expect(log.scrubbed).toEqual([1]);
+    });
+
+    it('holds up nobody while its files are rid of it', async () => {
+      add(1, 0, 1);
+      await journal.written();
+      let open = () => {};
+      const gate = new Promise<void>((resolve) => {
+        open = resolve;
+      });
+      const scrub = log.scrub.bind(log);
+      log.scrub = (each) => gate.then(() => scrub(each));
+      const erasing = journal.erase(erasure);
+      add(2, 0);
+      await journal.written();
+      expect([[...log.keys], log.scrubbed]).toEqual([[toKey({ call: 2, row: 0 })], []]);
+      open();
+      expect([await erasing, log.scrubbed]).toEqual([true, [1]]);
+    });
+
+    it('is deleted when a disk works again that failed', async () => {
+      add(1, 0, 1);
+      await journal.written();
+      log.failure = full();
+      expect(await journal.erase(erasure)).toBe(false);
+      log.failure = undefined;
+      await pass(5000);
+      expect([log.keys.size, log.scrubbed]).toEqual([0, [1]]);
+    });
+
+    it('is not told to be gone by a log that is closed', async () => {
+      await journal.close();
+      expect(await journal.erase(erasure)).toBe(false);
+    });
   });
 });
