@@ -4,7 +4,7 @@ import { ConfigError, RequestError } from './base/errors.js';
 import type { PlacedCall } from './calls/call-desk.js';
 import type { Runtime, RunningServer, ServedCalls } from './client/runtime.js';
 import { checkSayOptions, toInformation, toSpokenText } from './base/text-for-call.js';
-import type { SayOptions, SayOutcome } from './contract/call-command.js';
+import type { ForgetOutcome, SayOptions, SayOutcome } from './contract/call-command.js';
 import type { HangUpState } from './contract/call-record.js';
 import { Agent, type AgentOptions } from './options/agent.js';
 import type { CallOptions } from './options/call.js';
@@ -129,6 +129,15 @@ export class Offhook {
    */
   async inform(callId: string, text: string): Promise<void> {
     await this.#serving('inform()').controls.inform(callId, toInformation(text));
+  }
+
+  /**
+   * Deletes a call that is over: its record, transcript and events, here, on disk and at dashboards, and what the carrier recorded. Only its ID
+   * remains. `callId` may be the carrier's. Resolves when no byte of it is left on this machine's disk; the answer says what became of the
+   * recording at the carrier. @throws NotFoundError, RequestError for one that is live or yet to be hung up, StoreError when the disk fails
+   */
+  async forget(callId: string): Promise<ForgetOutcome> {
+    return this.#serving('forget()').forget(callId);
   }
 
   /**

@@ -17,7 +17,7 @@ export {
 } from './base/errors.js';
 export type { Logger } from './base/log.js';
 export type { PlacedCall } from './calls/call-desk.js';
-export type { SayOptions, SayOutcome } from './contract/call-command.js';
+export type { ForgetOutcome, SayOptions, SayOutcome } from './contract/call-command.js';
 export type {
   CallPayload,
   CallEndPayload,

@@ -135,7 +135,9 @@ export class PostgresStore implements CallStore {
   }
 
   async forgotten(): Promise<CallEvent[]> {
-    const rows = await this.#query<{ event: CallEvent }>('SELECT event FROM forgotten_calls ORDER BY call_id');
+    const rows = await this.#query<{ event: CallEvent }>(
+      'SELECT event FROM forgotten_calls ORDER BY call_id',
+    );
     return rows.map(({ event }) => event);
   }
 

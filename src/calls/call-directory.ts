@@ -129,6 +129,11 @@ export class CallDirectory implements CallDesk {
     return this.#env.carrier.streamTokenKey === undefined || !this.hasEnded(callId);
   }
 
+  /** A call that is over was deleted: what still comes of it says nothing to anybody. */
+  erase(callId: string): void {
+    this.#registry.erase(callId);
+  }
+
   /** Keeps every call that begins from now on for another process. `unstored` as in `CallStatesOptions`. */
   keep(store: StateStore, unstored?: CallStatesOptions['unstored']): void {
     const { bus, clock } = this.#env;

@@ -162,6 +162,12 @@ export class CallRegistry {
     if (entry?.known.state === 'live' && entry.known.session === session) this.#leave(entry);
   }
 
+  /** The call was deleted: of one that is over, only this is known from now on. */
+  erase(callId: string): void {
+    const entry = this.#entry(callId);
+    if (entry?.known.state === 'ended') this.#leave(entry);
+  }
+
   /** To be called again when the carrier's ID of the call becomes known. */
   end(call: EndedCall): void {
     const { callId, carrierCallId } = call;

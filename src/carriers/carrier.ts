@@ -271,6 +271,8 @@ export interface CarrierRest {
   speak(carrierCallId: string, text: string, options: { language: string | undefined }): Promise<void>;
   /** Records a call that is in progress. Only where `supports.recording`. */
   startRecording(carrierCallId: string, request: { callId: string; webhookBaseUrl: string }): Promise<void>;
+  /** Deletes what was recorded of a call; none is a success. Absent where the carrier records nothing for us. */
+  deleteRecordings?(carrierCallId: string): Promise<void>;
   lookUp(carrierCallId: string): Promise<CallLookup>;
   /** Points a number at our webhooks. Does nothing when it points there already. Only where `supports.voiceUrl`. */
   setVoiceUrl(phoneNumber: string, urls: { voice: string; status: string }): Promise<void>;

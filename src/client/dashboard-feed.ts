@@ -51,6 +51,12 @@ export function toSource(store: CallStore): FactSource | undefined {
         });
         cursor = page.nextCursor;
       }
+      const forgotten = (await store.forgotten?.()) ?? [];
+      for (let start = 0; start < forgotten.length; start += PAGE_SIZE)
+        yield forgotten.slice(start, start + PAGE_SIZE).map((event) => {
+          const { callId, term, seq, at } = event;
+          return { callId, nodeId: originOf(event), term, seq, endedAt: at, isForgotten: true };
+        });
     },
   };
 }

@@ -103,6 +103,11 @@ export class LiveCalls {
     );
   }
 
+  /** Nothing of the call is kept any more. Never rejects. */
+  async forget(callId: string): Promise<void> {
+    await this.#folder?.remove(callId);
+  }
+
   /** Idempotent. */
   close(): void {
     this.#folder?.close();

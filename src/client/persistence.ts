@@ -97,6 +97,11 @@ export class Persistence {
     await this.#pendingEnds?.told(callId);
   }
 
+  /** The call was deleted: the store hears of that by the bus, and nothing else is kept. Never rejects. */
+  async forget(callId: string): Promise<void> {
+    await Promise.all([this.#pendingEnds?.told(callId), this.#live.forget(callId)]);
+  }
+
   /** A call goes to `agent`. */
   note(agent: Agent | undefined): void {
     this.#live.note(agent);

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, type StoppableClock, stoppableClock, systemClock } from '../base/clock.js';
-import { ConfigError } from '../base/errors.js';
+import { ConfigError, NotFoundError } from '../base/errors.js';
 import { LoadJudge } from '../base/load-judge.js';
 import { toLocalUrl, toUrl } from '../base/host-name.js';
 import { LooseEnds } from '../base/loose-ends.js';
@@ -15,7 +15,7 @@ import { type AttachedCallbacks, attachCallbacks } from '../calls/facts/callback
 import { Pricing } from '../calls/money/pricing.js';
 import { createOtherDoors } from '../carriers/index.js';
 import type { CallEvents } from '../contract/call-event.js';
-import type { CallControls } from '../contract/call-command.js';
+import type { CallControls, ForgetOutcome } from '../contract/call-command.js';
 import { EventBus } from '../events/bus.js';
 import type { Forwarder } from '../events/forwarder/forwarder.js';
 import type { CallOptions } from '../options/call.js';
@@ -33,6 +33,7 @@ import { transcoder } from '../transcoder/select.js';
 import { AgentChooser } from './agent-chooser.js';
 import { type CallHistory, openHistory, toCallEvents } from './call-history.js';
 import { feedDashboard } from './dashboard-feed.js';
+import { forgetCall } from './forget.js';
 import { toOutboundRequest } from './outbound.js';
 import { PublicHost } from './public-host.js';
 import { Recipes } from './recipes.js';
@@ -199,6 +200,28 @@ export class Runtime {
     const request = toOutboundRequest(options, parts);
     this.#persistence.note(options.agent);
     return this.#desk.dial(request);
+  }
+
+  /** @throws NotFoundError, RequestError, StoreError */
+  async forget(callId: string): Promise<ForgetOutcome> {
+    const { store } = this.#persistence;
+    if (store === undefined) throw new NotFoundError('No such call.');
+    const { carrier } = this.#client;
+    const [desk, persistence] = [this.#desk, this.#persistence];
+    return forgetCall(callId, {
+      store,
+      bus: this.#bus,
+      carrier,
+      isRecording: this.#options.recording && carrier.supports.recording,
+      isLive: (id) => desk.isLive(id),
+      async remove(id) {
+        desk.erase(id);
+        await persistence.forget(id);
+      },
+      nodeId: this.#nodeId,
+      clock: this.#clock,
+      logger: this.#logger,
+    });
   }
 
   /** Resolves when it listens, and the tunnel is up if there shall be one. @throws ConfigError */
@@ -414,6 +437,7 @@ export class Runtime {
       store,
       bus: bothOf(this.#bus, this.#elsewhere),
       controls: this.controls,
+      forget: (callId) => this.forget(callId),
       token: options.dashboardToken,
       page: options.dashboard,
       // A tunnel's host is not among them: without a token the calls are not for the whole internet to read.

@@ -1,4 +1,5 @@
 // A dashboard in a process of its own: composes store, ingest, page and doors, and closes them in order.
+import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../base/clock.js';
 import type { SocketPlace } from '../base/dashboard-socket.js';
 import { OffhookError } from '../base/errors.js';
@@ -15,6 +16,7 @@ import { createHttp } from '../server/http.js';
 import { openPrivateSocket, type PrivateSocket } from '../server/private-socket.js';
 import { createIngestListener } from '../server/ingest-listener.js';
 import type { CallStore } from '../stores/call-store.js';
+import { forgetCall } from './forget.js';
 
 const SOCKET_ADVICE = {
   inUse: 'Another dashboard of this user listens on {path}: stop it first',
@@ -53,10 +55,13 @@ export async function openStandaloneDashboard(
   const onCorrection = () => dashboard.refresh();
   const watch = new LostCallWatch({ store, bus, senders, clock, logger, onCorrection });
   const ingest = createIngestEndpoint(new Ingest({ store, bus, senders, watch }), logger);
+  const nodeId = randomBytes(4).toString('hex');
+  const supposing = new SupposingStore(store, senders);
   const dashboard: Dashboard = createDashboard({
-    store: new SupposingStore(store, senders),
+    store: supposing,
     bus,
     controls: null,
+    forget: (callId) => forgetCall(callId, { store: supposing, bus, nodeId, clock, logger }),
     token,
     ingest,
     allowedHosts: [host],

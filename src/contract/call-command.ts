@@ -15,6 +15,14 @@ export interface SayOptions {
  */
 export type SayOutcome = 'heard' | 'interrupted' | 'call-ended' | 'moved';
 
+/** What became of a call that was deleted here. */
+export interface ForgetOutcome {
+  /** What became of its recording at the carrier. `failed`: it may still be there, and has to be deleted there. Null if there was none. */
+  readonly carrierRecording: 'deleted' | 'failed' | null;
+  /** If that failed: the carrier's ID of the call, to find it by. Null otherwise. */
+  readonly carrierCallId: string | null;
+}
+
 /** Commands on live calls. Each rejects with NotFoundError for an unknown call, and with RequestError for one that is over or belongs to another process. */
 export interface CallControls {
   /**
@@ -36,4 +44,6 @@ export interface CallControls {
   say(callId: string, text: string, options: SayOptions): Promise<SayOutcome>;
   /** Tells the model of the agent what nobody hears. Resolves when the next answer knows it. */
   inform(callId: string, text: string): Promise<void>;
+  /** Deletes a call that is over, here and wherever it is shown. Resolves when nothing of it is kept any more. */
+  forget?(callId: string): Promise<ForgetOutcome>;
 }

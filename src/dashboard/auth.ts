@@ -107,12 +107,12 @@ export class Gatekeeper {
     throw new AuthError('AUTH_REQUIRED', 'Send the dashboard token as a bearer token.');
   }
 
-  /** @throws AuthError AUTH_FORBIDDEN where no token is set: what strangers could have an agent say is not for everybody on this machine either. */
+  /** @throws AuthError AUTH_FORBIDDEN where no token is set: to speak on calls and to delete them is not for everybody on this machine either. */
   demandToken(): void {
     if (this.#keeper !== null) return;
     throw new AuthError(
       'AUTH_FORBIDDEN',
-      'Speaking on calls needs a dashboard token: set dashboardToken, and send it as a bearer token.',
+      'Speaking on calls and deleting them needs a dashboard token: set dashboardToken, and send it as a bearer token.',
     );
   }
 

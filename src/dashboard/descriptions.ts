@@ -53,6 +53,7 @@ const SCHEMAS: { readonly [schema: string]: string } = {
   IngestRefusal: 'An event that was not taken.',
   IngestPosition: 'How much of a call the dashboard has.',
   CommandAccepted: 'The call that the command is for.',
+  ForgetAnswer: 'The deleted call, and what became of its recording at the carrier.',
   HangUpAccepted: 'The call, and what the carrier made of the hang-up.',
   Error: 'Body of every answer with a 4xx or 5xx status.',
   ErrorDetail: 'What went wrong, for programs and for people.',
@@ -78,6 +79,7 @@ const EVENTS: { readonly [type: string]: string } = {
   'agent.changed': 'The agent handed the caller over to another one.',
   'audio.measured': 'The loudness of both sides, at the end of the call.',
   'call.ended': 'The call ended. The last event of a call, except for what the carrier reports later.',
+  'call.forgotten': 'The call was deleted. Let go of it, and of what comes later.',
   'hangup.updated': 'The carrier confirmed or refused the hang-up.',
 };
 
@@ -260,6 +262,9 @@ export const FIELDS: { readonly [field: string]: string } = {
   'IngestPosition.seq': 'Latest event that the dashboard has; 0 if none.',
   'IngestRefusal.index': 'Position in the batch, from 0.',
   'IngestRefusal.message': 'What is wrong with it.',
+  'ForgetAnswer.carrierRecording':
+    'What became of the recording at the carrier. `failed`: it may still be there; delete it there. Null if there was none.',
+  'ForgetAnswer.carrierCallId': "If that failed: the carrier's ID of the call. Null otherwise.",
   'HangUpAccepted.hangUp': 'State of the hang-up at the carrier.',
   'SayRequest.text': 'The words. Markup is left out.',
   'SayRequest.interrupt': 'Whether it cuts off what the agent says now. Default: false, it comes after that.',

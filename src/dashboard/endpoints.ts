@@ -16,7 +16,7 @@ export interface EndpointContent {
 
 export interface Endpoint {
   readonly operationId: string;
-  readonly method: 'get' | 'post';
+  readonly method: 'get' | 'post' | 'delete';
   /** In OpenAPI's notation. The only path parameter is `callId`. */
   readonly path: string;
   readonly tag: 'Calls' | 'Live' | 'Commands' | 'Standalone dashboard' | 'Machines';
@@ -54,6 +54,17 @@ export const ENDPOINTS = [
     summary: 'Get one call with its turns and transcript.',
     success: { status: 200, ...json('CallRecord', 'The call.') },
     refusals: [404],
+  },
+  {
+    operationId: 'forgetCall',
+    tag: 'Calls',
+    method: 'delete',
+    path: '/api/dashboard/calls/{callId}',
+    summary:
+      'Delete a call that is over, with all that is kept of it. Only its ID remains. Repeating it changes nothing. Needs a dashboard token.',
+    needsToken: true,
+    success: { status: 200, ...json('ForgetAnswer', 'The call is deleted.') },
+    refusals: [404, 409],
   },
   {
     operationId: 'listActiveCalls',

@@ -115,6 +115,7 @@ export const EXAMPLES: { readonly [schema: string]: unknown } = {
   InformRequest: { text: 'The order is ready.' },
   SayAnswer: { callId: SUMMARY.callId, outcome: 'heard' },
   CommandAccepted: { callId: SUMMARY.callId },
+  ForgetAnswer: { callId: SUMMARY.callId, carrierRecording: null, carrierCallId: null },
   HangUpAccepted: { callId: SUMMARY.callId, hangUp: 'done' },
   IngestBatch: {
     nodeId: SUMMARY.nodeId,

@@ -2,7 +2,7 @@
 import { isE164 } from '../base/e164.js';
 import { NotFoundError, RequestError } from '../base/errors.js';
 import { checkSayOptions, toInformation, toSpokenText } from '../base/text-for-call.js';
-import type { CallControls } from '../contract/call-command.js';
+import type { CallControls, ForgetOutcome } from '../contract/call-command.js';
 import type { CallRecord } from '../contract/call-record.js';
 import type { CallsPage, HangUpAccepted } from '../contract/dashboard-api.js';
 import type { CallPage, CallReader } from '../stores/call-store.js';
@@ -27,6 +27,7 @@ export type Handler = (request: HandlerRequest) => Promise<Answer | LongAnswer>;
 export type JsonOperation =
   | 'listCalls'
   | 'getCall'
+  | 'forgetCall'
   | 'listActiveCalls'
   | 'getAggregates'
   | 'hangUpCall'
@@ -40,8 +41,9 @@ export type JsonOperation =
 export function createHandlers(parts: {
   store: CallReader;
   controls: CallControls | null;
+  forget: ((callId: string) => Promise<ForgetOutcome>) | null;
 }): Record<JsonOperation, Handler> {
-  const { store, controls } = parts;
+  const { store, controls, forget } = parts;
 
   /** Runs a command on a call that is not over, or not yet at the carrier. @throws RequestError, NotFoundError. */
   async function command(callId: string, run: (controls: CallControls, id: string) => Promise<object>) {
@@ -64,6 +66,11 @@ export function createHandlers(parts: {
       const record = await store.get(callId);
       if (record === undefined) throw new NotFoundError('No such call.');
       return { status: 200, pieces: recordPieces(record) };
+    },
+    async forgetCall({ callId }) {
+      if (forget === null) throw new RequestError('REQUEST_CONFLICT', 'This process deletes no calls.');
+      const record = await store.get(callId);
+      return { status: 200, body: { callId: record?.callId ?? callId, ...(await forget(callId)) } };
     },
     async listActiveCalls() {
       return { status: 200, pieces: activePieces(await store.active()) };

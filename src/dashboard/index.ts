@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../base/clock.js';
 import { ConfigError } from '../base/errors.js';
 import { loadedOnUse } from '../base/loaded-on-use.js';
 import { createLogger, type Logger } from '../base/log.js';
-import type { CallControls } from '../contract/call-command.js';
+import type { CallControls, ForgetOutcome } from '../contract/call-command.js';
 import type { CallEntry } from '../contract/dashboard-api.js';
 import type { CallEvents } from '../contract/call-event.js';
 import type { CallReader } from '../stores/call-store.js';
@@ -20,6 +20,8 @@ export interface DashboardOptions {
   bus: CallEvents;
   /** Takes the commands of the page's buttons: the `Offhook` that serves. Null where this process owns no calls. */
   controls: CallControls | null;
+  /** Deletes calls that are over. @default that of `controls`, where it has one; else no call can be deleted */
+  forget?: (callId: string) => Promise<ForgetOutcome>;
   /** Protects page and API. Without it they are open to whoever reaches them by a trusted host name. */
   token?: string | undefined;
   /** Serve the page. The API is there in any case. @default true */
@@ -74,6 +76,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     store,
     page: options.page === false ? null : builtPage(logger),
     controls,
+    forget: options.forget ?? controls?.forget?.bind(controls) ?? null,
     metrics: options.metrics ?? (() => ''),
     ingest: options.ingest ?? null,
     clock,

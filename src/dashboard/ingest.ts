@@ -146,7 +146,7 @@ export class Ingest {
     const { term, seq } = event;
     place.last = { term, seq };
     place.passed = place.last;
-    if (event.type !== 'call.ended') return;
+    if (event.type !== 'call.ended' && event.type !== 'call.forgotten') return;
     place.ended = true;
     senders.release(place.owner, place.storedId);
   }
@@ -181,12 +181,33 @@ export class Ingest {
     const { store } = this.#parts;
     const qualifiedId = `${callId}~${originId}`;
     const [qualified, plain] = await Promise.all([store.get(qualifiedId), store.get(callId)]);
+    if (qualified === undefined && plain === undefined) {
+      const deletion = await this.#deletionOf({ callId, originId, qualifiedId });
+      if (deletion !== undefined) {
+        const { callId: storedId, term, seq, nodeId } = deletion;
+        const last = { term, seq };
+        return { callId, originId, storedId, owner: nodeId, last, passed: last, ended: true };
+      }
+    }
     const isTaken = plain?.callId === callId && originOf(plain) !== originId;
     const storedId = qualified?.callId === qualifiedId || isTaken ? qualifiedId : callId;
     const record = [qualified, plain].find((found) => found?.callId === storedId);
     const last = record === undefined ? NOTHING : { term: termOf(record), seq: record.seq };
     const ended = record?.status === 'completed';
     return { callId, originId, storedId, owner: record?.nodeId ?? originId, last, passed: last, ended };
+  }
+
+  async #deletionOf(call: {
+    callId: string;
+    originId: string;
+    qualifiedId: string;
+  }): Promise<CallEvent | undefined> {
+    const forgotten = (await this.#parts.store.forgotten?.()) ?? [];
+    return forgotten.find(
+      (event) =>
+        event.callId === call.qualifiedId ||
+        (event.callId === call.callId && originOf(event) === call.originId),
+    );
   }
 
   /** Of ended calls that are not here: those that the full history has no place for any more. */

@@ -1,6 +1,6 @@
 // Calls whose process is silent, as readers see them: over, `process-lost`. That is a supposition, so the store does not hear of it
 // until it is a day old: a process that comes back finds its calls as it left them.
-import type { CallEventOf } from '../contract/call-event.js';
+import type { CallEvent, CallEventOf } from '../contract/call-event.js';
 import type { CallRecord } from '../contract/call-record.js';
 import type { Aggregates } from '../contract/dashboard-api.js';
 import { type CallFilter, isMatch } from '../events/call-filter.js';
@@ -68,6 +68,10 @@ export class SupposingStore implements CallStore {
   async aggregates(filter: CallFilter = {}): Promise<Aggregates> {
     if (!(await this.#hasLost())) return this.#facts.aggregates(filter);
     return aggregate(await this.#allShown(filter));
+  }
+
+  async forgotten(): Promise<readonly CallEvent[]> {
+    return (await this.#facts.forgotten?.()) ?? [];
   }
 
   close(): Promise<void> {

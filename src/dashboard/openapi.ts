@@ -98,6 +98,11 @@ function operation(endpoint: Endpoint): JsonSchema {
   };
 }
 
+function operationsOf(path: string): JsonSchema {
+  const endpoints = ENDPOINTS.filter((endpoint) => endpoint.path === path);
+  return Object.fromEntries(endpoints.map((endpoint) => [endpoint.method, operation(endpoint)]));
+}
+
 const HTML = { 'text/html': { schema: { type: 'string' }, example: '<!doctype html>' } };
 
 /** The page holds no data, and its sign-in form is the answer to a browser without a token. */
@@ -159,7 +164,7 @@ export const OPENAPI = {
   paths: Object.fromEntries([
     ['/', { get: page('/') }] as const,
     ['/dashboard', { get: page('/dashboard'), delete: signOut() }] as const,
-    ...ENDPOINTS.map((endpoint) => [endpoint.path, { [endpoint.method]: operation(endpoint) }] as const),
+    ...ENDPOINTS.map(({ path }) => [path, operationsOf(path)] as const),
   ]),
   components: {
     schemas: describeSchemas(SCHEMAS),

@@ -18,6 +18,8 @@ export interface RingBounds {
   readonly bytes: number;
 }
 
+const NOTHING = new Uint8Array(0);
+
 /** Bounded ring. Ids are `<epoch>-<counter>`; the epoch tells the numbers of one process from those of another. */
 export class ReplayRing {
   readonly #epoch: string;
@@ -36,7 +38,9 @@ export class ReplayRing {
     return this.#counter;
   }
 
+  /** A fact that deletes its call takes the others of it away: their numbers stay, and what they said is gone. */
   push(event: CallEvent): void {
+    if (event.type === 'call.forgotten') this.#blank(event.callId);
     this.#counter += 1;
     const text = `id: ${this.idOf(this.#counter)}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
     const bytes = Buffer.from(text, 'utf8');
@@ -71,6 +75,14 @@ export class ReplayRing {
       const last = known.get(event.callId);
       return last === undefined ? !over.has(event.callId) : isNewer(event, last);
     });
+  }
+
+  #blank(callId: string): void {
+    for (const [index, event] of this.#events.entries()) {
+      if (event.callId !== callId) continue;
+      this.#bytes -= event.bytes.length;
+      this.#events[index] = { ...event, bytes: NOTHING };
+    }
   }
 
   idOf(counter: number): string {

@@ -6,7 +6,7 @@ import type { Clock } from '../base/clock.js';
 import { NotFoundError, RequestError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
 import { readBody } from '../base/request-body.js';
-import type { CallControls } from '../contract/call-command.js';
+import type { CallControls, ForgetOutcome } from '../contract/call-command.js';
 import type { CallReader } from '../stores/call-store.js';
 import { type Answer, errorBody, type LongAnswer, refuseMethod, toErrorAnswer } from './answer.js';
 import type { Gatekeeper, RequestFacts } from './auth.js';
@@ -26,6 +26,8 @@ const API_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
+/** Who sends these wants something done. */
+const COMMANDS: readonly string[] = ['POST', 'DELETE'];
 /** Commands carry a telephone number at most. */
 const MAX_BODY_BYTES = 4096;
 /** Of one with a text, which JSON may write in six bytes a character. */
@@ -39,6 +41,8 @@ export interface RouterParts {
   page: Page | null;
   /** Takes the commands; null where this process owns no calls. */
   controls: CallControls | null;
+  /** Null where no call can be deleted. */
+  forget: ((callId: string) => Promise<ForgetOutcome>) | null;
   /** What `/metrics` tells beside the dashboard's own. */
   metrics(): string;
   /** Takes the calls of other processes; null where there is none. */
@@ -54,6 +58,7 @@ export type DashboardHandler = (
   next: (error?: unknown) => void,
 ) => void;
 
+type Method = (typeof ENDPOINTS)[number]['method'];
 type Endpoint = (request: Request, response: Response) => Promise<void> | void;
 
 /** Routes `/`, `/dashboard`, `/metrics` and everything under `/api`. */
@@ -188,8 +193,8 @@ export function createRouter(parts: RouterParts): DashboardHandler {
   }
   router.use(['/api', '/metrics'], (request, response, next) => {
     response.set(API_HEADERS);
-    if (request.method !== 'POST') gatekeeper.admitReader(factsOf(request));
-    else gatekeeper.admitCommand(factsOf(request));
+    if (COMMANDS.includes(request.method)) gatekeeper.admitCommand(factsOf(request));
+    else gatekeeper.admitReader(factsOf(request));
     next();
   });
   for (const endpoint of ENDPOINTS) {
@@ -207,9 +212,11 @@ export function createRouter(parts: RouterParts): DashboardHandler {
     };
     const read = readJson(needsToken ? MAX_TEXT_BODY_BYTES : MAX_BODY_BYTES);
     if (method === 'post') route.post(checkQuery, demandToken, demandJson, read, endpointOf(operationId));
+    else if (method === 'delete') route.delete(checkQuery, demandToken, endpointOf(operationId));
     else if (path.startsWith('/api/')) route.get(checkQuery, endpointOf(operationId));
     else route.get(endpointOf(operationId));
-    route.all(allowOnly(method === 'post' ? 'POST, OPTIONS' : 'GET, HEAD, OPTIONS'));
+    const methods: Method[] = ENDPOINTS.flatMap((other) => (other.path === path ? [other.method] : []));
+    if (method === methods.at(-1)) route.all(allowOnly(methods.map(toAllowed).join(', ')));
   }
   router.use('/api', () => {
     throw new NotFoundError('No such path.');
@@ -221,6 +228,11 @@ export function createRouter(parts: RouterParts): DashboardHandler {
   });
   // What mounts it hands over requests of Express, which are those of Node with more.
   return router as unknown as DashboardHandler;
+}
+
+function toAllowed(method: Method, index: number, { length }: readonly unknown[]): string {
+  const names = method === 'get' ? 'GET, HEAD' : method.toUpperCase();
+  return index === length - 1 ? `${names}, OPTIONS` : names;
 }
 
 function sendAnswer(response: Response, answer: Answer): void {

@@ -167,6 +167,7 @@ const FACTS: { readonly [type: string]: Properties } = {
     hangUp: { const: 'pending' },
   },
   'hangup.updated': { state: ref('HangUpState') },
+  'call.forgotten': {},
 };
 
 /** What a fact may do without. */
@@ -399,6 +400,11 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
   },
   InformRequest: { type: 'object', properties: { text: told }, required: ['text'] },
   SayAnswer: shape({ callId: text, outcome: words('heard', 'interrupted', 'call-ended', 'moved') }),
+  ForgetAnswer: shape({
+    callId: text,
+    carrierRecording: nullable(words('deleted', 'failed')),
+    carrierCallId: nullable(text),
+  }),
   HangUpAccepted: shape({ callId: text, hangUp: ref('HangUpState') }),
   Error: shape({ error: ref('ErrorDetail') }),
   ErrorDetail: shape({ code: text, message: text }),

@@ -46,7 +46,7 @@ export class DiskStore implements CallStore {
   readonly #folder: string;
   readonly #kept = new Map<string, Kept>();
   /** Calls that are being deleted. */
-  readonly #erasing = new Map<string, Erasure>();
+  readonly #erasing = new Map<string, { readonly erasure: Erasure; done?: Promise<boolean> | undefined }>();
   /** Number of the call that comes next. */
   #next = 0;
 
@@ -166,7 +166,7 @@ export class DiskStore implements CallStore {
     this.#journal.add({ call, row, value, isOver: status === 'completed' });
   }
 
-  /** Told again, it does again what is not done yet. */
+  /** Told again, it waits for what is under way, and tries again what has failed. */
   async #erase(event: CallForgotten): Promise<void> {
     const { callId } = event;
     const kept = this.#kept.get(callId);
@@ -174,15 +174,20 @@ export class DiskStore implements CallStore {
     this.#kept.delete(callId);
     if (kept !== undefined) {
       const { call, rows } = kept;
-      this.#erasing.set(callId, { call, rows, callId, value: encodeFact(event), forgottenId });
+      const erasure = { call, rows, callId, value: encodeFact(event), forgottenId };
+      this.#erasing.set(callId, { erasure });
     }
-    const erasure = this.#erasing.get(callId);
-    if (erasure === undefined) return;
-    if (!(await this.#journal.erase(erasure)))
-      throw new StoreError(
-        `${this.#folder} could not be written: the call is deleted, but its data stays on disk until that works again.`,
-      );
-    this.#erasing.delete(callId);
+    const erasing = this.#erasing.get(callId);
+    if (erasing === undefined) return;
+    erasing.done ??= this.#journal.erase(erasing.erasure);
+    if (await erasing.done) {
+      this.#erasing.delete(callId);
+      return;
+    }
+    erasing.done = undefined;
+    throw new StoreError(
+      `${this.#folder} could not be written: the call is deleted, but its data stays on disk until that works again.`,
+    );
   }
 
   /** The deleted calls of processes before this one. One that cannot be read is not known to be deleted any more, and its data is gone all the same. */

@@ -1,5 +1,5 @@
 // Whole calls of which no words and no keys are kept: on both carriers, in both voice modes. Nothing of them is in any file of the data folder.
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -7,6 +7,7 @@ import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import type { AgentOptions, PrivacyOptions, ServeOptions } from '../../src/index.js';
 import { type CallerStep, openToneVoice } from '../../src/testing/index.js';
 import { startCarrierPhone } from '../support/carrier-phone.js';
+import { bytesBelow } from '../support/folder-bytes.js';
 import { REALTIME_VENDORS } from '../support/realtime-vendors.js';
 
 const NOTHING: PrivacyOptions = { transcript: 'none', keys: 'none' };
@@ -18,13 +19,6 @@ const SCRIPT: readonly CallerStep[] = [
   { type: 'pause', durationMs: 4000 },
   { type: 'hang-up' },
 ];
-
-/** What every file below a folder holds, byte for byte. */
-async function bytesBelow(folder: string): Promise<string> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  return (await Promise.all(files.map((file) => readFile(file, 'latin1')))).join('\n');
-}
 
 /** A call with that privacy; all that the application was told of it, and all that the folder holds behind it. */
 async function talk(id: (typeof SIMULATED_CARRIERS)[number], agent: AgentOptions, privacy: PrivacyOptions) {

@@ -148,7 +148,12 @@ describe('a call that is deleted', () => {
     const folder = await makeFolder();
     const log = await LevelLog.open({ folder });
     onTestFinished(() => log.close());
-    const rows = Array.from({ length: 5 }, (_, row) => ({ call: 0, row, value: `secret ${row}`, isOver: false }));
+    const rows = Array.from({ length: 5 }, (_, row) => ({
+      call: 0,
+      row,
+      value: `secret ${row}`,
+      isOver: false,
+    }));
     await log.append(rows);
     const reader = log.read(rowsOf(0));
     await reader.next();

@@ -26,6 +26,7 @@ export interface ApiRequest extends Errand {
   readonly path: string;
   /** Fields of a POST; without them it is a GET. */
   readonly form?: readonly FormField[];
+  readonly method?: 'DELETE';
   readonly timeoutMs?: number;
   /** A code of the carrier that counts as success. */
   readonly acceptedCode?: number;
@@ -75,8 +76,8 @@ export class ApiClient {
     const url = `${baseUrl}/2010-04-01/Accounts/${accountSid}${request.path}`;
     const authorization = `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString('base64')}`;
     const timeoutMs = this.#access.timeoutMs ?? request.timeoutMs ?? REQUEST_TIMEOUT_MS;
-    const { form } = request;
-    return () => timing.within(timeoutMs, (signal) => exchange(url, { authorization, form, signal }));
+    const { form, method } = request;
+    return () => timing.within(timeoutMs, (signal) => exchange(url, { authorization, form, method, signal }));
   }
 }
 

@@ -8,7 +8,7 @@ import { settingName } from '../setting.js';
 export const CODE_CALL_OVER = 21220;
 
 /** The account has no such call, or it is another account's. A 404 without it comes from elsewhere. */
-const CODE_NOT_FOUND = 20404;
+export const CODE_NOT_FOUND = 20404;
 
 /** Too many requests at a time: this one was not processed. */
 export const STATUS_TOO_MANY = 429;

@@ -27,12 +27,17 @@ export type Outcome =
       readonly cause: unknown;
     };
 
-/** A POST with `form`, a GET without. Never throws. */
+/** A POST with `form`; without, `method`, or a GET. Never throws. */
 export async function exchange(
   url: string,
-  request: { authorization: string; form: readonly FormField[] | undefined; signal: AbortSignal },
+  request: {
+    authorization: string;
+    form: readonly FormField[] | undefined;
+    method?: 'DELETE' | undefined;
+    signal: AbortSignal;
+  },
 ): Promise<Outcome> {
-  const { authorization, form, signal } = request;
+  const { authorization, form, method = 'GET', signal } = request;
   const headers = { authorization, accept: 'application/json' };
   try {
     const {
@@ -42,7 +47,7 @@ export async function exchange(
     } = await exchangeText(
       url,
       form === undefined
-        ? { method: 'GET', headers, signal }
+        ? { method, headers, signal }
         : {
             method: 'POST',
             headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded;charset=UTF-8' },

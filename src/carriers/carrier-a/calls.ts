@@ -3,7 +3,7 @@ import { isE164 } from '../../base/e164.js';
 import { CarrierError } from '../../base/errors.js';
 import type { CallLookup, CarrierRest } from '../carrier.js';
 import type { ApiClient } from './api-client.js';
-import { CODE_CALL_OVER } from './api-errors.js';
+import { CODE_CALL_OVER, CODE_NOT_FOUND } from './api-errors.js';
 import type { Fields, FormField } from './api-exchange.js';
 import { dialForm, limitSeconds, recordingFields } from './dial.js';
 import { digitsMarkup, speechMarkup, streamMarkup, transferMarkup } from './markup.js';
@@ -27,6 +27,7 @@ type CallMethods = Pick<
   | 'sendDigits'
   | 'speak'
   | 'startRecording'
+  | 'deleteRecordings'
   | 'lookUp'
 >;
 
@@ -99,11 +100,30 @@ export function createCallMethods(api: ApiClient): CallMethods {
       });
     },
 
+    async deleteRecordings(carrierCallId) {
+      const purpose = 'delete the recordings of a call';
+      const path = `${callPath(carrierCallId, '/Recordings')}?PageSize=1000`;
+      const { recordings } = await api.send({ purpose, path, isIdempotent: true });
+      for (const sid of Array.isArray(recordings) ? recordings.flatMap(toSid) : [])
+        await api.send({
+          purpose,
+          method: 'DELETE',
+          path: `/Recordings/${sid}.json`,
+          isIdempotent: true,
+          acceptedCode: CODE_NOT_FOUND,
+        });
+    },
+
     async lookUp(carrierCallId) {
       const purpose = 'look up a call';
       return toLookup(await api.send({ purpose, path: callPath(carrierCallId), isIdempotent: true }));
     },
   };
+}
+
+function toSid(recording: unknown): string[] {
+  const { sid } = (recording ?? {}) as { sid?: unknown };
+  return isWireId(sid) ? [encodeURIComponent(sid)] : [];
 }
 
 function callPath(carrierCallId: string, below = ''): string {

@@ -51,7 +51,10 @@ export class LentStore implements CallStore {
 
   async append(event: CallEvent): Promise<void> {
     const relayed = this.#relay?.append(event);
-    await this.#store.append(event);
+    const stored = this.#store.append(event);
+    if (relayed === undefined) return stored;
+    // Only its memory counts while another process has the disk.
+    await stored.catch(() => {});
     await relayed;
   }
 

@@ -9,6 +9,8 @@ export type StoredCall = IngestQuestion & {
   /** The place of its last fact. */
   term: number;
   seq: number;
+  /** It was deleted: who has nothing of it needs no word of it. @default false */
+  isForgotten?: boolean;
 };
 
 /** Where facts come from that are not held any more. */
@@ -59,6 +61,7 @@ export class Archive {
       if (position === undefined || !position.wanted) continue;
       // Whoever has taken the call over tells of it.
       if (termOf(position) > termOf(call)) continue;
+      if (call.isForgotten === true && position.seq === 0) continue;
       const lacksEnd = call.endedAt !== null && !position.ended;
       if (lacksEnd || isNewer(call, position)) this.#missing.push({ call, position });
     }

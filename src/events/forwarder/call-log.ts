@@ -93,6 +93,8 @@ export class CallLog {
   append(event: CallEvent, length: number = lengthOf(event)): void {
     if (event.type === 'call.ended') this.#endedAt = event.at;
     if (this.#isTaken) return;
+    // All that a dashboard needs of a deleted call.
+    if (event.type === 'call.forgotten') this.shed();
     const kept: Kept = { event, length };
     this.#supersede(kept);
     this.#kept.push(kept);

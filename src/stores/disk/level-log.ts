@@ -11,7 +11,16 @@ import type { Erasure, EventLog, StoredRow } from './event-log.js';
 import { readLevelFolder } from './level-files/folder.js';
 import { finishMending, mend } from './mend.js';
 import { type KeyChange, type MigratedLog, migrate, type Migrations, SCHEMA_KEY } from './migrations.js';
-import { ERASING, FORGOTTEN, type KeyRange, type Row, rowsOf, toErasingKey, toForgottenKey, toKey } from './row.js';
+import {
+  ERASING,
+  FORGOTTEN,
+  type KeyRange,
+  type Row,
+  rowsOf,
+  toErasingKey,
+  toForgottenKey,
+  toKey,
+} from './row.js';
 import { toStoreError } from './trouble.js';
 
 /** Entries, and about as many bytes, that are read at a time. */

@@ -163,7 +163,9 @@ export class CarrierAApi {
   ): ApiAnswer {
     const { id, method, form } = request;
     if (id === undefined && method === 'GET') {
-      const items = leg.recordings.map((recording) => recordingResource(recording, this.#context));
+      const items = leg.recordings
+        .filter(({ isDeleted }) => !isDeleted)
+        .map((recording) => recordingResource(recording, this.#context));
       return { status: 200, json: listResource('recordings', items, '') };
     }
     if (id === undefined) {

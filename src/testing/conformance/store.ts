@@ -103,7 +103,10 @@ export function testStore(
       equal((await store.aggregates()).totalCalls, 1);
       if (store.events !== undefined) {
         const left = (await store.events('call-0')) ?? [];
-        ok(left.every(({ type }) => type === 'call.forgotten'), 'facts of a deleted call are left');
+        ok(
+          left.every(({ type }) => type === 'call.forgotten'),
+          'facts of a deleted call are left',
+        );
       }
       if (store.forgotten !== undefined) deepEqual(await store.forgotten(), [deletion]);
     }),

@@ -1,0 +1,88 @@
+// Deletes a call: everything that is kept of it in this process, on its disk, at dashboards, and what the carrier recorded.
+import type { Clock } from '../base/clock.js';
+import { NotFoundError, RequestError } from '../base/errors.js';
+import { describeError, type Logger } from '../base/log.js';
+import type { Carrier } from '../carriers/carrier.js';
+import type { ForgetOutcome } from '../contract/call-command.js';
+import type { CallEvent } from '../contract/call-event.js';
+import type { CallRecord } from '../contract/call-record.js';
+import type { EventBus } from '../events/bus.js';
+import { originOf, termOf } from '../events/reduce.js';
+import type { CallStore } from '../stores/call-store.js';
+
+export interface ForgetParts {
+  readonly store: CallStore;
+  readonly bus: EventBus;
+  /** Undefined where calls of other processes are kept. */
+  readonly carrier?: Carrier;
+  /** The carrier records calls: what it has made may not be reported yet. @default false */
+  readonly isRecording?: boolean;
+  /** Of a call that the store may take for over. @default none is */
+  isLive?(callId: string): boolean;
+  /** Lets go of what else is kept of the call. Never rejects. @default nothing is */
+  remove?(callId: string): Promise<void>;
+  readonly nodeId: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * `callId` may be the carrier's. Once deleted, a call can be deleted again. @throws NotFoundError, RequestError for one that is not over or yet to be hung up,
+ * StoreError where data stays in the store
+ */
+export async function forgetCall(callId: string, parts: ForgetParts): Promise<ForgetOutcome> {
+  const { store, bus } = parts;
+  const record = await store.get(callId);
+  if (record === undefined) return forgetAgain(callId, parts);
+  const { callId: id } = record;
+  if (record.status !== 'completed' || parts.isLive?.(id) === true)
+    throw new RequestError('REQUEST_CONFLICT', 'The call is not over: hang up first.');
+  if (record.hangUp === 'pending')
+    throw new RequestError(
+      'REQUEST_CONFLICT',
+      'The call is yet to be hung up at the carrier: delete it then.',
+    );
+  const carrierRecording = await deleteRecordings(record, parts);
+  const deletion = toDeletion(record, parts);
+  // The store first: where it listens to the bus as well, it knows the fact then.
+  const erased = store.append(deletion);
+  bus.publish(deletion);
+  await Promise.all([erased, parts.remove?.(id)]);
+  return { carrierRecording, carrierCallId: carrierRecording === 'failed' ? record.carrierCallId : null };
+}
+
+/** What could not be done the last time is done now. */
+async function forgetAgain(callId: string, { store }: ForgetParts): Promise<ForgetOutcome> {
+  const forgotten = (await store.forgotten?.()) ?? [];
+  const deletion = forgotten.find((event) => event.callId === callId);
+  if (deletion === undefined) throw new NotFoundError('No such call.');
+  await store.append(deletion);
+  return { carrierRecording: null, carrierCallId: null };
+}
+
+/** Above whatever was stated of the call, so that it is news to everybody who has something of it. */
+function toDeletion(record: CallRecord, { nodeId, clock }: ForgetParts): CallEvent {
+  const originId = originOf(record);
+  const origin = originId === nodeId ? {} : { originId };
+  const place = { nodeId, term: termOf(record) + 1, seq: 1, at: clock.wallNow() };
+  return { type: 'call.forgotten', callId: record.callId, ...place, ...origin };
+}
+
+async function deleteRecordings(
+  { callId, carrierCallId, carrier: carrierId, recording }: CallRecord,
+  { carrier, isRecording = false, logger }: ForgetParts,
+): Promise<ForgetOutcome['carrierRecording']> {
+  const mayBeThere = recording === null ? isRecording : recording.status !== 'absent';
+  if (!mayBeThere || carrierCallId === null) return null;
+  try {
+    if (carrierId !== carrier?.id || carrier.rest.deleteRecordings === undefined) return 'failed';
+    await carrier.rest.deleteRecordings(carrierCallId);
+    return 'deleted';
+  } catch (error) {
+    logger.warn(
+      { callId, ...describeError(error) },
+      'the recording of a deleted call is still at the carrier',
+    );
+    return 'failed';
+  }
+}
