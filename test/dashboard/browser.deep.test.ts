@@ -75,6 +75,37 @@ describeInChromium('the page', (bench) => {
     expect(await bare.getByRole('button', { name: 'Hang up' }).count()).toBe(0);
   });
 
+  it('deletes a call after asking, where a token is set, and says that it is gone', async () => {
+    await bench.serve({ token: 'a-token-of-16-or-more' });
+    const page = await bench.visit('/?token=a-token-of-16-or-more');
+    callOf('c1')(started(), say('I would like tea.'), ended());
+    await page.locator('tbody a').click();
+    const detail = page.getByRole('dialog');
+    await detail.getByText('I would like tea.').waitFor();
+    await detail.getByRole('button', { name: 'Delete' }).click();
+    await page.keyboard.press('Enter');
+    expect(bench.server.commands).toEqual([]);
+    await detail.getByRole('button', { name: 'Delete' }).click();
+    await detail.getByRole('button', { name: 'Delete for good' }).click();
+    await detail.getByText('This call was deleted.').waitFor();
+    expect(bench.server.commands).toEqual(['forget c1']);
+    await page.keyboard.press('Escape');
+    await page.getByText('No calls yet').waitFor();
+    expect(await page.content()).not.toContain('I would like tea.');
+    await page.goto(`${bench.server.url}/#call=c1`);
+    await detail.getByText('This call was deleted.').waitFor();
+    await page.reload();
+    await detail.getByText('No such call.').waitFor();
+    expect(bench.troubles.filter((trouble) => !trouble.includes('404'))).toEqual([]);
+    await bench.endVisit();
+    await bench.endServer();
+    const open = await bench.open();
+    callOf('c2')(started(), ended());
+    await open.locator('tbody a').click();
+    await open.getByRole('button', { name: 'Copy as JSON' }).waitFor();
+    expect(await open.getByRole('button', { name: 'Delete' }).count()).toBe(0);
+  });
+
   it('runs nothing that a call says, through any field', async () => {
     const evil = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>{{7*7}}\u202e"\'`';
     const page = await bench.open();

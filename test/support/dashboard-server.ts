@@ -55,6 +55,12 @@ export async function startDashboard(options: DashboardServerOptions = {}): Prom
       return 'heard';
     },
     inform: async (callId, text) => void commands.push(`inform ${callId} ${text}`),
+    async forget(callId) {
+      commands.push(`forget ${callId}`);
+      const place = { callId, nodeId: 'node', term: 9, seq: 1, at: Date.now() };
+      bus.publish({ type: 'call.forgotten', ...place });
+      return { carrierRecording: null, carrierCallId: null };
+    },
   };
   const dashboard = createDashboard({ store, bus, controls, logger, ...rest });
   const app = express().set('trust proxy', trustProxy).use(prefix, dashboard.handler);

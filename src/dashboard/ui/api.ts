@@ -1,5 +1,5 @@
 // Requests to the server that the page came from. Addresses are relative, so that a path prefix does not matter.
-import type { SayOutcome } from '../../contract/call-command.js';
+import type { ForgetOutcome, SayOutcome } from '../../contract/call-command.js';
 import type { CallRecord } from '../../contract/call-record.js';
 import type { Aggregates, CallsPage, ErrorBody } from '../../contract/dashboard-api.js';
 import type { CallFilter } from '../../events/call-filter.js';
@@ -17,6 +17,9 @@ export class ApiError extends Error {
 const PATIENCE_MS = 15_000;
 /** A sentence waits until those before it were said. */
 const SENTENCE_PATIENCE_MS = 600_000;
+
+/** Files are written anew before a call is said to be gone. */
+const FORGET_PATIENCE_MS = 60_000;
 
 async function request(path: string, init?: RequestInit, patienceMs = PATIENCE_MS): Promise<Response> {
   let response: Response;
@@ -84,6 +87,12 @@ export async function say(callId: string, body: { text: string; interrupt: boole
 /** Tells the model of a call what nobody hears. */
 export async function inform(callId: string, text: string): Promise<void> {
   await command(`${encodeURIComponent(callId)}/inform`, { text });
+}
+
+/** Deletes a call that is over. */
+export async function forget(callId: string): Promise<ForgetOutcome> {
+  const path = `api/dashboard/calls/${encodeURIComponent(callId)}`;
+  return (await (await request(path, { method: 'DELETE' }, FORGET_PATIENCE_MS)).json()) as ForgetOutcome;
 }
 
 function command(path: string, body: object, patienceMs?: number): Promise<Response> {

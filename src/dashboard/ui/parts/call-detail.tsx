@@ -1,8 +1,9 @@
 // One call in full, over the page.
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ForgetOutcome } from '../../../contract/call-command.js';
 import type { CallRecord } from '../../../contract/call-record.js';
 import { toSummary } from '../../../events/summarize.js';
-import { ApiError, fetchCall } from '../api.js';
+import { ApiError, fetchCall, forget } from '../api.js';
 import {
   UNKNOWN,
   formatDuration,
@@ -16,6 +17,7 @@ import { updatePage } from '../state/app-store.js';
 import { closeLink } from '../state/deep-link.js';
 import { applyRecord, type PageState } from '../state/page-state.js';
 import { agentsOf } from '../state/speakers.js';
+import { AskFirst } from './ask-first.js';
 import { CallCommands } from './call-commands.js';
 import { CallWords } from './call-words.js';
 import { CopyButton } from './copy-button.js';
@@ -33,6 +35,9 @@ export function CallDetail({ callId, page, masked }: { callId: string; page: Pag
   const record = page.active.get(callId) ?? page.ended.get(callId);
   const isKnown = record !== undefined;
   const isReady = page.aggregates !== null;
+  const isForgotten = page.forgotten.has(callId);
+  /** What became of a call that was deleted here. */
+  const [notice, setNotice] = useState<string | null>(null);
 
   useEffect(() => {
     const shown = dialog.current;
@@ -46,13 +51,13 @@ export function CallDetail({ callId, page, masked }: { callId: string; page: Pag
     return () => shown.removeEventListener('click', onClick);
   }, []);
   useEffect(() => {
-    if (isKnown || !isReady) return;
+    if (isKnown || !isReady || isForgotten) return;
     setProblem(null);
     fetchCall(callId).then(
       (fetched) => updatePage((state) => applyRecord(state, fetched)),
       (error: unknown) => setProblem(error instanceof ApiError ? error.message : 'That did not work.'),
     );
-  }, [callId, isKnown, isReady]);
+  }, [callId, isKnown, isReady, isForgotten]);
 
   return (
     <dialog class="detail" ref={dialog} aria-labelledby="detail-title" onClose={closeLink}>
@@ -79,12 +84,14 @@ export function CallDetail({ callId, page, masked }: { callId: string; page: Pag
             record={record}
             controls={page.controls}
             maySpeak={page.controls && page.isSignedIn}
+            // The server deletes for whoever shows a token.
+            onDeleted={page.isSignedIn ? setNotice : null}
             masked={masked}
           />
         )}
         {record === undefined && (
-          <p class={problem === null ? 'quiet' : 'problem'} role="status">
-            {problem ?? 'Loading…'}
+          <p class={problem === null || isForgotten ? 'quiet' : 'problem'} role="status">
+            {isForgotten ? (notice ?? DELETED) : (problem ?? 'Loading…')}
           </p>
         )}
       </div>
@@ -97,10 +104,12 @@ interface BodyProps {
   controls: boolean;
   /** Whoever speaks on a call shows a token, also on this machine. */
   maySpeak: boolean;
+  /** Hears what became of the call. Null where it cannot be deleted. */
+  onDeleted: ((notice: string) => void) | null;
   masked: boolean;
 }
 
-function Body({ record, controls, maySpeak, masked }: BodyProps) {
+function Body({ record, controls, maySpeak, onDeleted, masked }: BodyProps) {
   const isOver = record.status === 'completed';
   const { phase, transfer, recording, hangUp } = record;
   const facts = [
@@ -171,6 +180,17 @@ function Body({ record, controls, maySpeak, masked }: BodyProps) {
           </a>
         )}
         <CopyButton label="Copy as JSON" text={() => JSON.stringify(record, null, 2)} />
+        {isOver && onDeleted !== null && (
+          <AskFirst
+            label="Delete"
+            question="Delete this call for good?"
+            confirm="Delete for good"
+            isDangerous
+            sent="Deleting…"
+            isAnswered
+            send={async () => onDeleted(noticeOf(await forget(record.callId)))}
+          />
+        )}
       </div>
       {record.envelope !== null && <EnvelopeView envelope={record.envelope} turns={record.turns} />}
       <section aria-labelledby="transcript-title">
@@ -182,6 +202,14 @@ function Body({ record, controls, maySpeak, masked }: BodyProps) {
       <Timeline record={record} masked={masked} />
     </>
   );
+}
+
+const DELETED = 'This call was deleted.';
+
+function noticeOf({ carrierRecording, carrierCallId }: ForgetOutcome): string {
+  if (carrierRecording !== 'failed') return DELETED;
+  const where = carrierCallId === null ? '' : ` It is that of call ${carrierCallId}.`;
+  return `${DELETED} Its recording may still be at the carrier: delete it there.${where}`;
 }
 
 /** The address comes from the carrier: only one that a browser fetches becomes a link. */

@@ -29,6 +29,7 @@ const FACT_TYPES = Object.keys({
   'audio.measured': true,
   'call.ended': true,
   'hangup.updated': true,
+  'call.forgotten': true,
 } satisfies Record<CallEventType, true>);
 
 const FIRST_RETRY_MS = 1000;
@@ -131,7 +132,8 @@ function receive(event: CallEvent): void {
     ...announce(event, app.masked),
   }));
   // Not put off by the next end: where calls end all the time, figures come all the same.
-  if (event.type !== 'call.ended' || aggregatesTimer !== undefined) return;
+  const changesFigures = event.type === 'call.ended' || event.type === 'call.forgotten';
+  if (!changesFigures || aggregatesTimer !== undefined) return;
   aggregatesTimer = setTimeout(() => {
     aggregatesTimer = undefined;
     void refreshAggregates();

@@ -20,6 +20,8 @@ export interface PageState {
   /** Whole records of ended calls that the page has seen, newest last, bounded. */
   ended: ReadonlyMap<string, CallRecord>;
   aggregates: Aggregates | null;
+  /** Calls that were deleted while the page was open. */
+  forgotten: ReadonlySet<string>;
   /** The aggregates are over calls that began at or after this, epoch milliseconds. */
   aggregatesFrom: number;
   controls: boolean;
@@ -33,6 +35,7 @@ export const EMPTY_STATE: PageState = {
   active: new Map(),
   history: [],
   ended: new Map(),
+  forgotten: new Set(),
   aggregates: null,
   aggregatesFrom: 0,
   controls: false,
@@ -44,6 +47,8 @@ export const EMPTY_STATE: PageState = {
 const HISTORY_SIZE = 500;
 /** Whole records that stay at hand after their end. */
 const ENDED_SIZE = 50;
+/** Deleted calls that are told from those that never were. */
+const FORGOTTEN_SIZE = 100;
 
 /**
  * Starts over from a snapshot; older calls that were loaded before stay when the two lists meet. Calls that were taken for lost may be
@@ -52,7 +57,10 @@ const ENDED_SIZE = 50;
 export function applySnapshot(state: PageState, snapshot: Snapshot): PageState {
   const active = new Map(snapshot.active.map((record) => [record.callId, record]));
   const recent = new Map(snapshot.recent.map((call) => [call.callId, call]));
-  const known = state.history.filter((call) => !active.has(call.callId));
+  const oldest = snapshot.recent.at(-1)?.startedAt ?? 0;
+  // One that began when these did, and is not among them, was deleted.
+  const isThere = ({ callId, startedAt }: CallSummary) => recent.has(callId) || startedAt < oldest;
+  const known = state.history.filter((call) => !active.has(call.callId) && isThere(call));
   const meets = known.some((call) => recent.has(call.callId));
   return {
     active,
@@ -64,6 +72,7 @@ export function applySnapshot(state: PageState, snapshot: Snapshot): PageState {
         return !active.has(id) && (other === undefined || !isNewer(other, record));
       }),
     ),
+    forgotten: state.forgotten,
     aggregates: snapshot.aggregates,
     aggregatesFrom: 0,
     controls: snapshot.controls,
@@ -73,6 +82,7 @@ export function applySnapshot(state: PageState, snapshot: Snapshot): PageState {
 }
 
 export function applyEvent(state: PageState, event: CallEvent): PageState {
+  if (event.type === 'call.forgotten') return forget(state, event.callId);
   const before = state.active.get(event.callId);
   if (before === undefined) {
     const over = state.history.find((call) => call.callId === event.callId);
@@ -122,9 +132,24 @@ function amendEnded(state: PageState, over: CallSummary, event: CallEvent): Page
   };
 }
 
-/** Adds older calls. */
+function forget(state: PageState, callId: string): PageState {
+  const without = <T>(calls: ReadonlyMap<string, T>) => new Map([...calls].filter(([id]) => id !== callId));
+  const counted = state.active.get(callId) ?? state.history.find((call) => call.callId === callId);
+  return {
+    ...state,
+    active: without(state.active),
+    history: state.history.filter((call) => call.callId !== callId),
+    ended: without(state.ended),
+    forgotten: new Set([...state.forgotten].slice(-FORGOTTEN_SIZE)).add(callId),
+    aggregates: countOut(state, counted),
+  };
+}
+
+/** Adds older calls: all that the server has. What else the page shows of before has left it. */
 export function applyPage(state: PageState, page: CallsPage): PageState {
-  return { ...state, history: mergeHistory(state.history, page.calls) };
+  const listed = new Set(page.calls.map(({ callId }) => callId));
+  const known = state.history.filter(({ callId }) => listed.has(callId) || state.ended.has(callId));
+  return { ...state, history: mergeHistory(known, page.calls) };
 }
 
 /** Figures over the calls that began at or after `from`, epoch milliseconds. The first ones come with the calls, in a snapshot. */
@@ -158,6 +183,29 @@ function countIn(state: PageState, before: Counted | undefined, after: Counted):
       llm: moved(llm, 'llm'),
       tts: moved(tts, 'tts'),
       telephony: moved(telephony, 'telephony'),
+    },
+  };
+}
+
+/** The figures without a call that was deleted. Averages follow with the next ones that the server gives. */
+function countOut(state: PageState, call: Counted | undefined): Aggregates | null {
+  const { aggregates, aggregatesFrom } = state;
+  if (aggregates === null || call === undefined || call.startedAt < aggregatesFrom) return aggregates;
+  const isOver = Number(call.status === 'completed');
+  const less = (sum: number, part: number | null) => roundMoney(sum - (part ?? 0));
+  const { stt, llm, tts, telephony } = aggregates.costBreakdown;
+  const { cost } = call;
+  return {
+    ...aggregates,
+    totalCalls: aggregates.totalCalls - 1,
+    completedCalls: aggregates.completedCalls - isOver,
+    activeCalls: aggregates.activeCalls - (1 - isOver),
+    totalCost: less(aggregates.totalCost, cost.total),
+    costBreakdown: {
+      stt: less(stt, cost.stt),
+      llm: less(llm, cost.llm),
+      tts: less(tts, cost.tts),
+      telephony: less(telephony, cost.telephony),
     },
   };
 }

@@ -6,6 +6,7 @@ import {
   applyAggregates,
   applyEvent,
   applyPage,
+  applyRecord,
   applySnapshot,
   EMPTY_STATE,
   type PageState,
@@ -151,5 +152,54 @@ describe('the state of the page', () => {
     expect(historyOf(met)).toEqual(['n', 'a', 'old']);
     const apart = applySnapshot(paged, snapshotOf([], [call('n', 3000, started(), ended())]));
     expect(historyOf(apart)).toEqual(['n']);
+  });
+
+  describe('a call that is deleted', () => {
+    const deletion = (callId: string): CallEvent => ({
+      type: 'call.forgotten',
+      ...{ callId, nodeId: 'node', term: 2, seq: 1, at: 9000 },
+    });
+    const old = call('old', 10, started(), ended());
+
+    it('leaves the page, its figures, and what was fetched of it', () => {
+      const over = recordOf(A);
+      const start = applyRecord(applySnapshot(EMPTY_STATE, snapshotOf([B], [A, old])), over);
+      const after = applyEvent(start, deletion('a'));
+      expect([historyOf(after), [...after.ended.keys()], [...after.active.keys()]]).toEqual([
+        ['old'],
+        [],
+        ['b'],
+      ]);
+      expect(after.forgotten.has('a')).toBe(true);
+      expect(after.aggregates).toMatchObject({
+        totalCalls: 2,
+        completedCalls: 1,
+        activeCalls: 1,
+        totalCost: 0.25,
+      });
+      expect(JSON.stringify([...after.ended, after.history])).not.toContain('"a"');
+    });
+
+    it('does not come back with a late fact', () => {
+      const after = applyEvent(applySnapshot(EMPTY_STATE, snapshotOf([], [A, old])), deletion('a'));
+      expect(play(after, [{ ...call('a', 9000, cost(9))[0]!, seq: 40 }])).toBe(after);
+    });
+
+    it('is not kept over a snapshot or a page that it has left', () => {
+      const N = call('n', 3000, started(), ended());
+      const start = applySnapshot(EMPTY_STATE, snapshotOf([], [N, A, old]));
+      expect(historyOf(applySnapshot(start, snapshotOf([], [N, old])))).toEqual(['n', 'old']);
+      const without = {
+        calls: [N, A].map((events) => toSummary(recordOf(events))),
+        nextCursor: null,
+        total: 2,
+      };
+      expect(historyOf(applyPage(start, without))).toEqual(['n', 'a']);
+    });
+
+    it('that is not on the page changes nothing that is', () => {
+      const start = applySnapshot(EMPTY_STATE, snapshotOf([B], [A]));
+      expect({ ...applyEvent(start, deletion('x')), forgotten: start.forgotten }).toEqual(start);
+    });
   });
 });
