@@ -15,10 +15,13 @@ export interface SayOptions {
  */
 export type SayOutcome = 'heard' | 'interrupted' | 'call-ended' | 'moved';
 
+/** Whether the carrier deleted its recording. */
+export type CarrierRecordingOutcome = 'deleted' | 'failed';
+
 /** What became of a call that was deleted here. */
 export interface ForgetOutcome {
   /** What became of its recording at the carrier. `failed`: it may still be there, and has to be deleted there. Null if there was none. */
-  readonly carrierRecording: 'deleted' | 'failed' | null;
+  readonly carrierRecording: CarrierRecordingOutcome | null;
   /** If that failed: the carrier's ID of the call, to find it by. Null otherwise. */
   readonly carrierCallId: string | null;
 }

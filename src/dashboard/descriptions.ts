@@ -53,6 +53,7 @@ const SCHEMAS: { readonly [schema: string]: string } = {
   IngestRefusal: 'An event that was not taken.',
   IngestPosition: 'How much of a call the dashboard has.',
   CommandAccepted: 'The call that the command is for.',
+  CarrierRecordingOutcome: 'Whether the carrier deleted its recording.',
   ForgetAnswer: 'The deleted call, and what became of its recording at the carrier.',
   HangUpAccepted: 'The call, and what the carrier made of the hang-up.',
   Error: 'Body of every answer with a 4xx or 5xx status.',

@@ -400,9 +400,10 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
   },
   InformRequest: { type: 'object', properties: { text: told }, required: ['text'] },
   SayAnswer: shape({ callId: text, outcome: words('heard', 'interrupted', 'call-ended', 'moved') }),
+  CarrierRecordingOutcome: words('deleted', 'failed'),
   ForgetAnswer: shape({
     callId: text,
-    carrierRecording: nullable(words('deleted', 'failed')),
+    carrierRecording: nullable(ref('CarrierRecordingOutcome')),
     carrierCallId: nullable(text),
   }),
   HangUpAccepted: shape({ callId: text, hangUp: ref('HangUpState') }),

@@ -232,7 +232,9 @@ describe('the API', () => {
       expect([path, head.status, head.text]).toEqual([path, 200, '']);
       const options = await send(server.url + path, { method: 'OPTIONS' });
       expect([path, options.status, options.text]).toEqual([path, 204, '']);
-      expect(options.headers.allow).toBe('GET, HEAD, OPTIONS');
+      expect(options.headers.allow).toBe(
+        path.endsWith('/full') ? 'GET, HEAD, DELETE, OPTIONS' : 'GET, HEAD, OPTIONS',
+      );
       expect(options.headers['access-control-allow-origin']).toBeUndefined();
     }
     const command = await send(`${server.url}/api/dashboard/calls/live/hangup`, { method: 'OPTIONS' });
@@ -269,7 +271,9 @@ describe('the API', () => {
     ['GET', '/api/dashboard', 404],
     ['GET', '/api/dashboard/calls/a/b', 404],
     ['GET', '/api/dashboard/calls/%E0%A4%A', 400],
-    ['DELETE', '/api/dashboard/calls/full', 405],
+    ['DELETE', '/api/dashboard/calls/full', 403],
+    ['PUT', '/api/dashboard/calls/full', 405],
+    ['DELETE', '/api/dashboard/calls', 405],
     ['PUT', '/api/dashboard/calls', 405],
     ['GET', '/api/dashboard/calls/full/hangup', 405],
     ['POST', '/', 405],
@@ -293,7 +297,7 @@ describe('the API', () => {
         });
         // A call that is over takes no command: 409 shows that the route is there. Without a token nothing is said.
         const post = /\/(?:say|inform)$/.test(path) ? 403 : 409;
-        const status = { post, delete: 204 }[method] ?? 200;
+        const status = { post, delete: path === '/dashboard' ? 204 : 403 }[method] ?? 200;
         expect([path, method, answer.status]).toEqual([path, method, status]);
       }
     }
