@@ -122,7 +122,7 @@ describe.each(SIMULATED_CARRIERS)('%s, a call that is deleted', (id) => {
       let text = '';
       for await (const chunk of answer.body ?? []) {
         text += Buffer.from(chunk as Uint8Array).toString('utf8');
-        if (/event: (snapshot|call.ended|call.forgotten)\n[^]*\n\n/.test(text)) break;
+        if (/event: (snapshot|call.ended|call.forgotten)\n[\s\S]*\n\n/.test(text)) break;
       }
       controller.abort();
       return text;
