@@ -145,11 +145,16 @@ function forget(state: PageState, callId: string): PageState {
   };
 }
 
-/** Adds older calls: all that the server has. What else the page shows of before has left it. */
-export function applyPage(state: PageState, page: CallsPage): PageState {
-  const listed = new Set(page.calls.map(({ callId }) => callId));
-  const known = state.history.filter(({ callId }) => listed.has(callId) || state.ended.has(callId));
-  return { ...state, history: mergeHistory(known, page.calls) };
+/** Adds older calls. One that began when these did, and is not among them, was deleted, unless it ended a moment ago. */
+export function applyPage(state: PageState, { calls, nextCursor }: CallsPage): PageState {
+  const listed = new Set(calls.map(({ callId }) => callId));
+  const newest = calls[0]?.startedAt ?? 0;
+  const oldest = nextCursor === null ? 0 : (calls.at(-1)?.startedAt ?? 0);
+  const known = state.history.filter(
+    ({ callId, startedAt }) =>
+      listed.has(callId) || state.ended.has(callId) || startedAt > newest || startedAt < oldest,
+  );
+  return { ...state, history: mergeHistory(known, calls) };
 }
 
 /** Figures over the calls that began at or after `from`, epoch milliseconds. The first ones come with the calls, in a snapshot. */
