@@ -13,7 +13,9 @@ import type { MessageTarget } from '../engines/responder/message-route.js';
 import { createPipelineRecipe } from '../engines/pipeline/recipe.js';
 import { createRealtimeRecipe } from '../engines/realtime/recipe.js';
 import type { LanguageWords } from '../engines/languages/agent-words.js';
+import { languageWith } from '../engines/languages/spoken-words.js';
 import type { Agent, CallTexts } from '../options/agent.js';
+import { sayIn } from '../options/handoffs.js';
 import { assertTellsLanguages } from '../options/languages.js';
 import { STAGE_NAMES } from '../options/providers.js';
 import { Circuits } from '../providers/circuits.js';
@@ -117,20 +119,20 @@ export class Recipes {
         'CONFIG_CONFLICT',
         'handoffs needs a language model that chooses, and onMessage replaces it. Remove one of them.',
       );
-    return (key) => {
+    return (key, language) => {
       const handoff = Object.hasOwn(handoffs, key) ? handoffs[key] : undefined;
       const agent = handoff && this.#targetOf?.(handoff.agent);
       const { name } = agent?.options ?? {};
       if (handoff === undefined || agent === undefined || name === undefined) return undefined;
       const call = { variables };
       const [first, ...others] = this.#choicesOf(agent, call);
-      for (const text of [agent.options.systemPrompt, handoff.say ?? ''])
-        this.placeholders.note(text, agent, call);
+      const say = sayIn(handoff.say, languageWith(first.recipe, language));
+      for (const text of [agent.options.systemPrompt, say ?? '']) this.placeholders.note(text, agent, call);
       return {
         name,
         recipe: { ...first.recipe, agentName: name },
-        choices: soundFirst([first, ...others], this.#circuits),
-        say: handoff.say === undefined ? undefined : agent.fill(handoff.say, call),
+        choices: soundFirst([first, ...others], this.#circuits, language),
+        say: say && agent.fill(say, call),
         handoffs: this.#nextAgentsOf(agent, call),
       };
     };
@@ -149,12 +151,14 @@ export class Recipes {
 
   /** The providers without which the agent cannot talk: nobody takes their place within its voice mode. */
   #needsOf(mode: VoiceMode): NeededProvider[] {
-    const { engine, fallback } = mode.agent.options;
+    const { engine, fallback, languages } = mode.agent.options;
     if (engine !== undefined) return [{ stage: 'engine', provider: engine }];
     const stages = this.#stagesOf(mode);
-    return STAGE_NAMES.flatMap((stage) => {
+    return STAGE_NAMES.flatMap((stage): NeededProvider[] => {
       const provider = stages[stage]?.provider;
-      return provider === undefined || fallback[stage].length > 0 ? [] : [{ stage, provider }];
+      if (provider === undefined || fallback[stage].length > 0) return [];
+      if (stage !== 'tts' || languages.length === 0) return [{ stage, provider }];
+      return languages.map(({ language, tts = provider }) => ({ stage, provider: tts, language }));
     });
   }
 

@@ -8,6 +8,7 @@ import type { ChosenAgent } from '../calls/choice/call-choice.js';
 import type { EngineRecipe } from '../engines/engine.js';
 import { Agent, withName } from '../options/agent.js';
 import type { CheckedClientOptions } from '../options/client.js';
+import { checkSay } from '../options/handoffs.js';
 import type { Recipes } from './recipes.js';
 
 /** The client that serves, and the agents of it that have a name. */
@@ -87,7 +88,7 @@ export class ServingAgents {
   checkHandoffs(agent: Agent): void {
     if (this.#checked.has(agent)) return;
     const { client, recipes } = this.#options;
-    for (const [key, { agent: next }] of Object.entries(agent.options.handoffs)) {
+    for (const [key, { agent: next, say }] of Object.entries(agent.options.handoffs)) {
       const name = typeof next === 'string' ? next : (next.options.name ?? '');
       const target = this.named(name);
       if (target === undefined)
@@ -103,6 +104,7 @@ export class ServingAgents {
           `The agent of handoffs.${key} is one of another client. Make it with phone.agent({ name: '${name}' }) of the client that serves.`,
         );
       recipes.create(target);
+      checkSay(`handoffs.${key}.say`, say, target.options);
     }
     this.#checked.add(agent);
   }

@@ -6,6 +6,8 @@ export interface Handoffs {
   readonly count: number;
   /** Who has had the caller since they last said something; who talks to them now is the last. */
   readonly since: readonly (string | null)[];
+  /** What that one says before it answers, while the caller has not heard it. @default nothing */
+  readonly say?: string | undefined;
 }
 
 export function withAgent(agent: string | null): Handoffs {
@@ -22,8 +24,13 @@ export function callerActed(handoffs: Handoffs): Handoffs {
   return handoffs.since.length > 1 ? { ...handoffs, since: [agentOf(handoffs)] } : handoffs;
 }
 
-export function handedOver({ count, since }: Handoffs, to: string): Handoffs {
-  return { count: count + 1, since: [...since, to] };
+export function handedOver({ count, since }: Handoffs, to: string, say?: string): Handoffs {
+  return { count: count + 1, since: [...since, to], ...(say !== undefined && { say }) };
+}
+
+/** The caller has heard what the agent says first, or has interrupted it. */
+export function hasSaid({ say: _, ...handoffs }: Handoffs): Handoffs {
+  return handoffs;
 }
 
 /** Why the caller is not handed over to `to`, as the model is told; undefined where they may be. */
@@ -37,7 +44,8 @@ export function refusalOf({ count, since }: Handoffs, to: string): string | unde
 
 /** A stored one may be damaged. */
 export function isHandoffs(value: unknown): value is Handoffs {
-  const { count, since } = (value ?? {}) as Partial<Handoffs>;
+  const { count, since, say = '' } = (value ?? {}) as Partial<Handoffs>;
   const isName = (each: unknown) => each === null || typeof each === 'string';
-  return Number.isInteger(count) && Array.isArray(since) && since.length > 0 && since.every(isName);
+  const isNamed = Array.isArray(since) && since.length > 0 && since.every(isName);
+  return Number.isInteger(count) && isNamed && typeof say === 'string';
 }

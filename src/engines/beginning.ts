@@ -3,6 +3,7 @@ import type { Goodbye, Manner, Unsaid } from '../conversation/floor.js';
 import { begun, type ConversationState, type Owed, type Restored, restored } from '../conversation/state.js';
 import type { CallFact } from '../contract/call-event.js';
 import type { CallProviders, TranscriptEntry } from '../contract/call-record.js';
+import { hasSaid } from '../conversation/handoffs.js';
 import { languageAmong } from '../conversation/language.js';
 import type { SessionHandle } from '../contract/session-handle.js';
 import type { TurnFact } from '../conversation/turns.js';
@@ -27,7 +28,8 @@ export interface BeginningOptions {
   readonly repeat: string;
   /** Those of the agent, the first one first: the call goes on in its own, or else in that. */
   readonly languages: readonly string[];
-  readonly providers: CallProviders;
+  /** Who serves the call in the language `tag`. */
+  providersIn(tag: string): CallProviders;
 }
 
 export function beginningOf(
@@ -36,13 +38,20 @@ export function beginningOf(
 ): Beginning {
   const beginning = stateOf(context, options);
   const { language } = beginning.state;
-  const { languages, providers: provider } = options;
+  const { languages } = options;
   const tag = languageAmong(languages, language) ?? languages[0];
   if (tag === undefined || tag === language.tag) return beginning;
   const changed: LanguageFact[] =
     language.tag === null
       ? []
-      : [{ type: 'language.changed', language: tag, previous: language.tag, provider }];
+      : [
+          {
+            type: 'language.changed',
+            language: tag,
+            previous: language.tag,
+            provider: options.providersIn(tag),
+          },
+        ];
   return {
     ...beginning,
     // The caller has not left it: who talks to them does not speak it.
@@ -56,8 +65,10 @@ function stateOf(
   { clock, takeover, resumed }: Pick<EngineContext, 'clock' | 'takeover' | 'resumed'>,
   { hasGreeting, transcribesCaller, repeat }: BeginningOptions,
 ): Beginning {
-  if (resumed === undefined)
-    return { state: takeover?.state ?? begun({ hasGreeting }), facts: [], bridge: takeover?.bridge ?? '' };
+  if (resumed === undefined) {
+    const state = takeover?.state ?? begun({ hasGreeting });
+    return { state, facts: [], bridge: state.handoffs?.say ?? '' };
+  }
   const at = { now: clock.now(), wall: clock.wallNow() };
   const { state, facts, isCallerCutOff, session } = restored(resumed.state, { at, transcribesCaller });
   const untold = untoldOf(resumed, { state, facts });
@@ -68,15 +79,22 @@ function stateOf(
   return {
     state: {
       ...state,
+      // It is part of the bridge now.
+      ...(state.handoffs && { handoffs: hasSaid(state.handoffs) }),
       owed,
       turns: { ...state.turns, suffix: suffixOf(resumed) },
       unheardSince: null,
       troubledSince: null,
     },
     facts: [...facts, ...untold.map(closed)],
-    bridge: owed.kind === 'greeting' || isOver ? '' : resumed.message,
+    bridge: owed.kind === 'greeting' || isOver ? '' : bridgeOf(resumed),
     session: untold.length === 0 ? session : undefined,
   };
+}
+
+/** Whoever has the caller since a hand-off may not have said so. */
+function bridgeOf({ message, state: { handoffs } }: Resumed): string {
+  return [message, handoffs?.say ?? ''].filter((each) => each !== '').join(' ');
 }
 
 /** Entries that are open, and of which the stored state knows nothing. */

@@ -71,6 +71,8 @@ export interface HandoffFact {
   readonly summary: string;
   /** What the call is in from now on. */
   readonly language: string | undefined;
+  /** Who serves the call in that language. */
+  readonly provider: CallProviders;
   /** Of the other agent. */
   readonly recipe: EngineRecipe;
 }
@@ -164,8 +166,6 @@ export interface Takeover {
   readonly state: ConversationState;
   /** By their ids in `state`, which has no results of them. Others that run there are lost. @default none runs */
   readonly tools?: RunningTools | undefined;
-  /** What is said before what is owed. @default nothing */
-  readonly bridge?: string | undefined;
 }
 
 /** What an engine goes on with whose call another process had, which is gone. */
@@ -297,7 +297,9 @@ export interface EngineRecipe {
   /** BCP 47 tag of what the agent speaks. @default nobody knows */
   readonly language?: string | undefined;
   /** The same of each language that a call may be in, the first one first. @default there is one */
-  readonly languages?: readonly Pick<EngineRecipe, 'language' | 'setPhrases'>[] | undefined;
+  readonly languages?:
+    | readonly (Pick<EngineRecipe, 'language' | 'setPhrases'> & Partial<Pick<EngineRecipe, 'providers'>>)[]
+    | undefined;
   /** What the caller is told where neither the agent nor its model has words for it. @default English */
   readonly setPhrases?: SetPhrases | undefined;
   /** @default the names of `providers`, an engine as `llm`, whose prices are then known only where `pricing` names them */

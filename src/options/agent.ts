@@ -32,8 +32,8 @@ export interface HandoffOptions {
   agent: Agent | string;
   /** When the model hands over, such as `'questions about bills'`. At most 500 characters. */
   when: string;
-  /** What the other agent says first, before it answers; at most 300 characters. @default nothing: it answers at once */
-  say?: string | undefined;
+  /** What the other agent says first, before it answers; at most 300 characters. For an agent with `languages`, one text for each: `{ en, de }`. @default nothing: it answers at once */
+  say?: ByLanguage<string> | undefined;
 }
 
 /** Options of `phone.agent(...)`. */

@@ -1,6 +1,8 @@
 // The option `handoffs` of an agent: what is refused before anybody can be handed over.
 import { ConfigError } from '../base/errors.js';
 import { checkNames, checkText, requireObject } from '../base/option-checks.js';
+import { tagIn } from '../conversation/language.js';
+import { type ByLanguage, isByLanguage, valueIn } from './languages.js';
 import { checkPhrase } from './phrases.js';
 
 /** A model has to choose among them. */
@@ -11,7 +13,7 @@ const MAX_WHEN_CHARS = 500;
 export interface CheckedHandoff<Agent> {
   readonly agent: Agent | string;
   readonly when: string;
-  readonly say: string | undefined;
+  readonly say: ByLanguage<string> | undefined;
 }
 
 /** `nameOf`: the name of an agent, null for one without; undefined for what is none. @throws ConfigError */
@@ -51,8 +53,41 @@ export function checkHandoffs<Agent>(
         'CONFIG_INVALID',
         `${where}.when must say when the model hands over, in at most ${MAX_WHEN_CHARS} characters.`,
       );
-    const say = checkPhrase(`${where}.say`, given.say);
+    const say = checkTexts(`${where}.say`, given.say);
     return [key, Object.freeze({ agent: agent as Agent | string, when, say })] as const;
   });
   return Object.freeze(Object.fromEntries(checked));
+}
+
+/** One text, or one for each of several languages. @throws ConfigError */
+function checkTexts(name: string, given: unknown): ByLanguage<string> | undefined {
+  const say = given as ByLanguage<unknown>;
+  if (!isByLanguage(say)) return checkPhrase(name, say);
+  const texts = Object.entries(say).flatMap(([tag, text]) => {
+    const checked = checkPhrase(`${name}.${tag.slice(0, 40)}`, text);
+    return checked === undefined ? [] : [[tag, checked] as const];
+  });
+  return Object.freeze(Object.fromEntries(texts));
+}
+
+/** What the next agent says first is in its languages. `name`: of the option. @throws ConfigError that lists what is missing */
+export function checkSay(
+  name: string,
+  say: ByLanguage<string> | undefined,
+  { languages }: { languages: readonly { readonly language: string }[] },
+): void {
+  const tags = languages.map(({ language }) => language);
+  for (const tag of tags) valueIn(name, say, tag, { languages: tags, isText: true });
+  if (tags.length === 0 && isByLanguage(say))
+    throw new ConfigError(
+      'CONFIG_CONFLICT',
+      `${name} is given by language, and its agent has no languages. Give one text.`,
+    );
+}
+
+/** What is said where the call goes on in the language `tag`; undefined where there is nothing for it, as after `setAgent`. */
+export function sayIn(say: ByLanguage<string> | undefined, tag: string | undefined): string | undefined {
+  if (!isByLanguage(say)) return say;
+  const known = tagIn(Object.keys(say), tag ?? null);
+  return known === undefined ? undefined : say[known];
 }

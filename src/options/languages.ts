@@ -93,7 +93,7 @@ export function valueIn<T>(
 const MAX_LANGUAGES = 10;
 
 /** True for an object of values by language, and for no provider. */
-function isByLanguage<T>(value: ByLanguage<T>): value is Readonly<Record<string, T>> {
+export function isByLanguage<T>(value: ByLanguage<T>): value is Readonly<Record<string, T>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !('open' in value);
 }
 

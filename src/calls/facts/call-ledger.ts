@@ -174,7 +174,7 @@ export class CallLedger {
       return;
     }
     if (fact.type === 'caller.handed-over') {
-      const { from, to, summary, language, recipe } = fact;
+      const { from, to, summary, language, provider, recipe } = fact;
       this.#turn = { ...this.#turn, agent: to };
       this.publish({
         type: 'agent.changed',
@@ -183,7 +183,7 @@ export class CallLedger {
         summary,
         ...(language !== undefined && { language }),
         mode: recipe.mode,
-        provider: recipe.providers,
+        provider,
       });
       return;
     }

@@ -4,9 +4,11 @@ import {
   callerActed,
   type Handoffs,
   handedOver,
+  hasSaid,
   refusalOf,
   withAgent,
 } from '../../conversation/handoffs.js';
+import type { CallLanguage } from '../../conversation/language.js';
 import type { VoiceMode } from '../../contract/call-record.js';
 import type { EngineFact, EngineRecipe, HandoffOrder } from '../engine.js';
 import { ToolError } from '../tools/tool.js';
@@ -19,13 +21,13 @@ export interface NextAgent {
   readonly recipe: EngineRecipe;
   /** In the order in which they are tried; one at least. */
   readonly choices: readonly FallbackChoice[];
-  /** What it says as it takes over, before it answers. */
+  /** What it says as it takes over, before it answers, in the language that the call goes on in. */
   readonly say: string | undefined;
   readonly handoffs: NextAgents | undefined;
 }
 
-/** The agent of a name that a model has chosen; undefined where there is none. @throws ConfigError for one that cannot talk any more */
-export type NextAgents = (name: string) => NextAgent | undefined;
+/** The agent of a name that a model has chosen, for a call in `language`; undefined where there is none. @throws ConfigError for one that cannot talk any more */
+export type NextAgents = (name: string, language: CallLanguage) => NextAgent | undefined;
 
 /** One per call. */
 export class CallAgents {
@@ -74,8 +76,8 @@ export class CallAgents {
   }
 
   /** Whom an order is to. @throws ToolError, ConfigError */
-  find({ to }: Pick<HandoffOrder, 'to'>): NextAgent {
-    const next = this.#next?.(to);
+  find({ to }: Pick<HandoffOrder, 'to'>, language: CallLanguage): NextAgent {
+    const next = this.#next?.(to, language);
     if (next === undefined) throw new ToolError('There is nobody of that name.', 'arguments');
     const refusal = refusalOf(this.#handoffs, next.name);
     if (refusal !== undefined) throw new ToolError(refusal, 'refused');
@@ -83,8 +85,13 @@ export class CallAgents {
   }
 
   /** It has the caller. */
-  change({ name, handoffs }: NextAgent): void {
-    this.#handoffs = handedOver(this.#handoffs, name);
+  change({ name, say, handoffs }: NextAgent): void {
+    this.#handoffs = handedOver(this.#handoffs, name, say);
     this.#next = handoffs;
+  }
+
+  /** The caller has heard what it says first, or has interrupted it. */
+  said(): void {
+    this.#handoffs = hasSaid(this.#handoffs);
   }
 }

@@ -1,6 +1,6 @@
 // One call that outlives its engines: as soon as one of them is at its end, the next one goes on where it stopped.
 import { isDeepStrictEqual } from 'node:util';
-import { languageAmong } from '../../conversation/language.js';
+import { type CallLanguage, inLanguage, NO_LANGUAGE } from '../../conversation/language.js';
 import type { Resumption } from '../../conversation/floor.js';
 import { type AudioFormat, FRAME_MS } from '../../audio/format.js';
 import { OffhookError } from '../../base/errors.js';
@@ -10,7 +10,7 @@ import type { ConversationState } from '../../conversation/state.js';
 import { isTooLate, type LeftCall, stillOwed, unheardMs, waitedMs } from '../../conversation/succession.js';
 import type { Circuits } from '../../providers/circuits.js';
 import { CallAgents, type NextAgent, type NextAgents } from './agents.js';
-import type { FallbackChoice } from './choice.js';
+import { type FallbackChoice, neededIn } from './choice.js';
 import { CallerSilence } from './caller-silence.js';
 import type {
   Engine,
@@ -24,7 +24,7 @@ import type {
   SpokenText,
   Takeover,
 } from '../engine.js';
-import { tagsOf } from '../languages/agent-words.js';
+import { languageWith, providersIn } from '../languages/spoken-words.js';
 import type { SpokenRequest } from '../spoken-request.js';
 import { ToolError } from '../tools/tool.js';
 import { EngineScope } from './engine-scope.js';
@@ -77,6 +77,7 @@ interface Handover {
 const NOT_TRIED = 'CIRCUIT_OPEN';
 
 const NOT_BEGUN: EngineFailure = { code: 'INTERNAL', message: 'The voice engine failed.' };
+const STAYS = 'Not done: nobody can take the place of this agent. Help the caller yourself.';
 const ELSEWHERE = 'Not done: the caller is with somebody else already.';
 
 const NOT_MADE = 'a voice engine could not be made';
@@ -93,6 +94,8 @@ export class FallbackCall implements Engine {
   readonly #adoptedTools: { close(): void }[] = [];
   #count = 0;
   #member: Member;
+  /** What the call is in. */
+  #language: CallLanguage;
   /** Who talks to the caller now; stages may change while an engine goes on. */
   #providers: CallProviders;
   /** Set while the engine is to be replaced: nobody hears the caller. */
@@ -118,7 +121,8 @@ export class FallbackCall implements Engine {
     this.#options = options;
     this.#silence = new CallerSilence(context.clock, this.#heard);
     this.#remaining = [...options.choices];
-    this.#providers = options.announced.providers;
+    this.#language = context.resumed?.state.language ?? NO_LANGUAGE;
+    this.#providers = providersIn(options.announced, this.#language);
     const left = context.resumed?.state.handoffs;
     this.#agents = new CallAgents({ left, name: options.agentName, handoffs: options.handoffs });
     this.#member = this.#open(undefined, options.preparation);
@@ -145,8 +149,8 @@ export class FallbackCall implements Engine {
     const { choice, engine } = this.#member;
     if (choice.recipe !== announced) {
       const since = this.#context.clock.now();
-      const from = nameOf(announced.providers, 'engine');
-      this.#providers = choice.recipe.providers;
+      const from = nameOf(this.#providers, 'engine');
+      this.#providers = providersIn(choice.recipe, this.#language);
       this.#tell({ stage: 'engine', from, code: this.#notBegun, since }, since);
     }
     engine.start();
@@ -242,8 +246,11 @@ export class FallbackCall implements Engine {
         hasFallback,
         fact: (fact) => {
           // Who serves an engine that is gone does not serve the call.
-          const isStale = number !== this.#count && isAboutProviders(fact);
-          if (!isStale) this.#state(fact, choice);
+          const isCurrent = number === this.#count;
+          if (!isCurrent && isAboutProviders(fact)) return;
+          // Cut off by its own failure, it is said again by whoever goes on.
+          if (isCurrent && !this.#isBetween && fact.type === 'turn.completed') this.#agents.said();
+          this.#state(fact, choice);
         },
         unansweredMs: () => this.#silence.callerMs(),
         spoken: () => {
@@ -292,7 +299,9 @@ export class FallbackCall implements Engine {
     this.#settle();
     const { stage = 'engine', code, isFair = true } = failure;
     const from = nameOf(this.#providers, stage);
-    const failed = this.#member.choice.needs.find((need) => need.stage === stage);
+    this.#language = takeover.state.language;
+    const needed = neededIn(this.#member.choice, this.#language);
+    const failed = needed.find((need) => need.stage === stage);
     if (isFair && failed !== undefined) this.#options.circuits.failed(failed.provider);
     const change = { stage, from, code, since: takeover.state.troubledSince ?? clock.now() };
     const handover = { takeover, failure, change, isUnheard };
@@ -304,35 +313,37 @@ export class FallbackCall implements Engine {
   #handOff({ to, summary }: HandoffOrder, scope: EngineScope): ReturnType<HandOff> {
     if (scope !== this.#member.scope || this.#isBetween || this.#closed)
       throw new ToolError(ELSEWHERE, 'refused');
-    const next = this.#agents.find({ to });
+    const { engine } = this.#member;
+    const leave = engine.handOver?.bind(engine);
+    if (leave === undefined) throw new ToolError(STAYS, 'refused');
+    const next = this.#agents.find({ to }, engine.state.language);
     const said = next.say === undefined ? '' : ` The caller hears you say now: "${next.say}"`;
     return {
       told: `Done. From here on you are the agent ${next.name}, and the caller is with you. What you were told of them: ${summary}${said} Go on with the conversation; nobody else answers them.`,
-      carryOut: () => this.#change(next, summary),
+      carryOut: () => this.#change(next, { summary, leave }),
     };
   }
 
   /** The engine is gone in this tick, and that of the next agent begins a moment later. */
-  #change(next: NextAgent, summary: string): void {
+  #change(next: NextAgent, { summary, leave }: { summary: string; leave: () => Takeover }): void {
     const { clock } = this.#context;
     const { current: from } = this.#agents;
     this.#isBetween = true;
     this.#resumption = undefined;
     this.#notBegun = NOT_TRIED;
-    const takeover = this.#member.engine.handOver?.();
-    if (takeover === undefined) return;
+    const takeover = leave();
     if (takeover.tools !== undefined) this.#adoptedTools.push(takeover.tools);
     this.#settle();
-    const { name: to, recipe, choices, say: bridge } = next;
+    const { name: to, recipe, choices } = next;
     this.#agents.change(next);
+    this.#language = takeover.state.language;
     this.#remaining.splice(0, Number.POSITIVE_INFINITY, ...choices);
-    this.#providers = recipe.providers;
-    const moving = { takeover: { ...takeover, bridge }, failure: NOT_BEGUN, isUnheard: false };
-    const handover: Handover = { ...moving, change: undefined };
+    const provider = providersIn(recipe, this.#language);
+    this.#providers = provider;
+    const handover: Handover = { takeover, failure: NOT_BEGUN, isUnheard: false, change: undefined };
     this.#waiting = handover;
-    const language =
-      languageAmong(tagsOf(recipe.languages ?? []), takeover.state.language) ?? recipe.language;
-    this.#context.fact({ type: 'caller.handed-over', from, to, summary, language, recipe });
+    const language = languageWith(recipe, this.#language);
+    this.#context.fact({ type: 'caller.handed-over', from, to, summary, language, provider, recipe });
     clock.after(0, () => {
       if (!this.#closed && !this.#held && this.#waiting === handover) this.#goOn(handover);
     });
@@ -352,7 +363,8 @@ export class FallbackCall implements Engine {
     const wait = this.#silence.leaves(waitedMs(left, { callerMs, agentMs }));
     const state = stillOwed(left);
     const { owed } = state;
-    const takeover = { ...given, state: { ...state, watch: { ...state.watch, wait } } };
+    const { state: handoffs } = this.#agents;
+    const takeover = { ...given, state: { ...state, watch: { ...state.watch, wait }, handoffs } };
     const { callId, clock, logger } = this.#context;
     // During a hold nobody waits.
     const since = this.#resumption === undefined ? handover.change?.since : clock.now();
@@ -381,18 +393,19 @@ export class FallbackCall implements Engine {
     const { choice, engine } = this.#member;
     const { recipe } = choice;
     const announced = this.#providers;
-    this.#providers = recipe.providers;
+    const serving = providersIn(recipe, this.#language);
+    this.#providers = serving;
     this.#isBetween = false;
     if (change !== undefined) {
       logger.info(
-        { callId, from: change.from, to: nameOf(recipe.providers, change.stage) },
+        { callId, from: change.from, to: nameOf(serving, change.stage) },
         'another voice engine took over',
       );
       this.#untold = { ...change, startedAt: clock.now() };
     } else {
       logger.info({ callId, agent: this.#agents.current }, 'another agent has the caller');
       const now = clock.now();
-      if (!isDeepStrictEqual(announced, recipe.providers))
+      if (!isDeepStrictEqual(announced, serving))
         this.#tell(
           { stage: 'engine', from: nameOf(announced, 'engine'), code: this.#notBegun, since: now },
           now,
@@ -448,14 +461,17 @@ export class FallbackCall implements Engine {
     });
   }
 
-  #state(fact: EngineFact, { recipe, needs }: FallbackChoice): void {
+  #state(fact: EngineFact, choice: FallbackChoice): void {
+    const { recipe } = choice;
+    if (fact.type === 'language.changed') this.#language = inLanguage(this.#language, fact.language);
     if (fact.type === 'provider.replaced' || fact.type === 'language.changed')
       this.#providers = fact.provider;
     this.#agents.hear(fact, recipe.mode);
     if (fact.type === 'turn.completed') {
       const { agentText, userText } = fact.turn;
       const hasWorked = agentText !== '' && (recipe.mode === 'realtime' || userText !== '');
-      if (hasWorked) for (const { provider } of needs) this.#options.circuits.worked(provider);
+      if (hasWorked)
+        for (const { provider } of neededIn(choice, this.#language)) this.#options.circuits.worked(provider);
     }
     this.#context.fact(fact);
   }

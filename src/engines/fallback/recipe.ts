@@ -1,10 +1,11 @@
 // Several voice modes behind one another: a call begins with the first that is not known to fail, and goes on with the next when that
 // one is at its end.
+import { type CallLanguage, NO_LANGUAGE } from '../../conversation/language.js';
 import type { Circuits } from '../../providers/circuits.js';
 import type { EngineRecipe, Preparation, PreparationContext, UsageFact } from '../engine.js';
 import { paidTo } from './engine-scope.js';
 import { FallbackCall, type FallbackCallOptions } from './call.js';
-import type { FallbackChoice } from './choice.js';
+import { type FallbackChoice, neededIn } from './choice.js';
 
 /** What was readied for the recipe that a call will begin with. */
 class ChosenPreparation implements Preparation {
@@ -38,16 +39,17 @@ export function createFallbackRecipe(
 ): EngineRecipe {
   const [announced] = choices;
   if (announced === undefined) throw new TypeError('There is no voice mode to choose from.');
-  const choose = () => soundFirst(choices, circuits)[0] ?? announced;
+  const choose = (language?: CallLanguage) => soundFirst(choices, circuits, language)[0] ?? announced;
   const { prepare: _, create: __, ...told } = announced.recipe;
   return {
     ...told,
     prepare: (context) => new ChosenPreparation(choose(), context),
     create(context, preparation) {
       const prepared = preparation instanceof ChosenPreparation ? preparation : undefined;
-      const first = prepared?.choice ?? choose();
+      const language = context.resumed?.state.language;
+      const first = prepared?.choice ?? choose(language);
       const others = choices.filter((choice) => choice !== first);
-      const remaining = soundFirst(others, circuits);
+      const remaining = soundFirst(others, circuits, language);
       return new FallbackCall(context, {
         choices: [first, ...remaining],
         announced: announced.recipe,
@@ -59,8 +61,13 @@ export function createFallbackRecipe(
   };
 }
 
-/** Those that are known to fail come last: they may be all that is left. */
-export function soundFirst(choices: readonly FallbackChoice[], circuits: Circuits): FallbackChoice[] {
-  const isSound = ({ needs }: FallbackChoice) => !needs.some(({ provider }) => circuits.isOpen(provider));
+/** Those that are known to fail in `language` come last: they may be all that is left. */
+export function soundFirst(
+  choices: readonly FallbackChoice[],
+  circuits: Circuits,
+  language = NO_LANGUAGE,
+): FallbackChoice[] {
+  const isSound = (choice: FallbackChoice) =>
+    !neededIn(choice, language).some(({ provider }) => circuits.isOpen(provider));
   return [...choices.filter(isSound), ...choices.filter((choice) => !isSound(choice))];
 }

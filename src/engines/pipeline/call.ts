@@ -68,7 +68,10 @@ export class PipelineCall implements Engine {
       transcribesCaller: true,
       repeat: wordsIn(languages, languageLeft(context)).setPhrases.resumed.repeat,
       languages: tags,
-      providers: options.providers,
+      providersIn: (tag) => ({
+        ...options.providers,
+        tts: (wordsIn(languages, tag).tts ?? options.tts).name,
+      }),
     });
     const conversation = new Conversation(clock, beginning.state);
     this.#beginning = beginning;

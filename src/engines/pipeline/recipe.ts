@@ -69,7 +69,10 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
     mode: 'pipeline',
     providers,
     language: options.language,
-    languages,
+    languages: languages.map((each) => ({
+      ...each,
+      providers: { ...providers, tts: (each.tts ?? tts).name },
+    })),
     setPhrases,
     payees: {
       stt: toPayee(stt),

@@ -65,7 +65,7 @@ export class RealtimeCall implements Engine {
       transcribesCaller: model.transcribesCaller,
       repeat: options.repeat,
       languages: options.tags,
-      providers: options.providers,
+      providersIn: () => options.providers,
     });
     const conversation = new Conversation(clock, beginning.state);
     this.#beginning = beginning;
