@@ -11,6 +11,7 @@ import type { CallerStep } from '../../src/testing/index.js';
 import { openToneVoice } from '../../src/testing/index.js';
 import { eventually, startCarrierPhone } from '../support/carrier-phone.js';
 import { Deploy } from '../support/deploy.js';
+import { HandingModel } from '../support/handing-model.js';
 import { REALTIME_VENDORS } from '../support/realtime-vendors.js';
 
 const ASKS: readonly CallerStep[] = [
@@ -19,40 +20,6 @@ const ASKS: readonly CallerStep[] = [
   { type: 'pause', durationMs: 25_000 },
 ];
 const when = 'questions about bills';
-
-/** Hands over when it has the caller, and says goodbye where it cannot. */
-class HandingModel implements LanguageModel {
-  readonly name: string;
-  readonly requests: LanguageModelRequest[] = [];
-  readonly #text: string;
-  readonly #to: string | undefined;
-
-  constructor(name: string, { text = '', to }: { text?: string; to?: string | undefined }) {
-    this.name = name;
-    this.#text = text;
-    this.#to = to;
-  }
-
-  async *respond(request: LanguageModelRequest): AsyncGenerator<LanguageModelEvent> {
-    this.requests.push(request);
-    const last = request.messages.findLast(({ role }) => role === 'tool');
-    const isRefused = last?.content.includes('Not done') === true;
-    if (this.#to === undefined || isRefused) {
-      yield { type: 'text', delta: `${this.name} helps you. Goodbye.` };
-      yield { type: 'end-call' };
-      return;
-    }
-    if (this.#text !== '') yield { type: 'text', delta: this.#text };
-    const args = { to: this.#to, summary: `A bill,\nsays ${this.name}.` };
-    yield {
-      type: 'tool-call',
-      id: `call_${this.requests.length}`,
-      name: 'hand_off',
-      arguments: args,
-      argumentsText: JSON.stringify(args),
-    };
-  }
-}
 
 /** Says one text after the other, or hands over to a name. */
 class ActingModel implements LanguageModel {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Agent } from '../../src/options/agent.js';
+import { checkSay, sayIn } from '../../src/options/handoffs.js';
 import { refusal } from './refusal.js';
 
 const billing = new Agent({ name: 'billing' });
@@ -45,10 +46,52 @@ describe('handoffs of an agent', () => {
     [{ bills: { agent: billing, when: 'x'.repeat(501) } }, 'handoffs.bills.when'],
     [{ bills: { agent: billing, when, say: '' } }, 'handoffs.bills.say'],
     [{ bills: { agent: billing, when, say: 'x'.repeat(301) } }, 'handoffs.bills.say'],
+    [{ bills: { agent: billing, when, say: ['Hello.'] } }, 'handoffs.bills.say'],
+    [{ bills: { agent: billing, when, say: { en: 'Hello.', de: '' } } }, 'handoffs.bills.say.de must be'],
+    [{ bills: { agent: billing, when, say: { en: 'x'.repeat(301) } } }, 'handoffs.bills.say.en must be'],
     [{ bills: { agent: billing, when, summary: 'x' } }, 'summary'],
   ])('refuse %j', (handoffs, message) => {
     const refused = refusal(() => new Agent({ name: 'desk', handoffs: handoffs as never }));
     expect(refused.code).toMatch(/^CONFIG_/);
     expect(refused.message).toContain(message);
+  });
+});
+
+describe('what the next agent says first', () => {
+  const several = { languages: [{ language: 'en' }, { language: 'de-CH' }] };
+  const one = { languages: [] };
+
+  it('is one text, or one for each of its languages', () => {
+    expect(() => checkSay('say', undefined, several)).not.toThrow();
+    expect(() => checkSay('say', { en: 'Hello.', 'de-CH': 'Hallo.' }, several)).not.toThrow();
+    expect(() => checkSay('say', 'Hello.', one)).not.toThrow();
+  });
+
+  it.each([
+    [
+      'Hello.',
+      several,
+      "say is in one language, and the agent speaks en, de-CH. Give one for each: { en: …, 'de-CH': … }.",
+    ],
+    [
+      { en: 'Hello.' },
+      several,
+      'say must have one entry for each of languages (en, de-CH): de-CH is missing.',
+    ],
+    [{ en: 'a', 'de-CH': 'b', fr: 'c' }, several, '"fr" is none of them.'],
+    [{ en: 'Hello.' }, one, 'say is given by language, and its agent has no languages. Give one text.'],
+  ] as const)('is refused: %j', (say, agent, message) => {
+    expect(refusal(() => checkSay('say', say, agent)).message).toContain(message);
+  });
+
+  it('is that of the language that the call goes on in', () => {
+    const say = { en: 'Hello.', 'de-CH': 'Hallo.' };
+    expect([sayIn(say, 'de-CH'), sayIn(say, 'en'), sayIn('Hi.', 'de')]).toEqual(['Hallo.', 'Hello.', 'Hi.']);
+    // As after `setAgent`.
+    expect([sayIn(say, 'de'), sayIn(say, 'fr'), sayIn(say, undefined)]).toEqual([
+      'Hallo.',
+      undefined,
+      undefined,
+    ]);
   });
 });

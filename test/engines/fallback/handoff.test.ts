@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { readState } from '../../../src/conversation/state.js';
 import type { EngineRecipe } from '../../../src/engines/engine.js';
+import { createPipelineRecipe } from '../../../src/engines/pipeline/recipe.js';
 import { askedWith, FakeStages, FallbackRig, type FallbackRigOptions } from '../fallback-rig.js';
 
 const ORDER = { to: 'billing', summary: 'A bill.' };
@@ -20,6 +21,21 @@ const BROKEN: EngineRecipe = {
     throw new Error('no engine');
   },
 };
+
+/** An engine of which nothing can take the place. */
+function staying({ ears: stt, model: llm, voice: tts }: FakeStages): EngineRecipe {
+  const recipe = createPipelineRecipe({ stt, llm, tts, handoffs: { billing: 'bills' } });
+  return {
+    ...recipe,
+    create: (context) =>
+      new Proxy(recipe.create(context), {
+        get(engine, name) {
+          const value = name === 'handOver' ? undefined : Reflect.get(engine, name, engine);
+          return typeof value === 'function' ? value.bind(engine) : value;
+        },
+      }),
+  };
+}
 
 type Billing = NonNullable<FallbackRigOptions['billing']>;
 
@@ -95,6 +111,54 @@ describe('an agent that hands the caller over', () => {
       { from: 'gone + gone + gone', to: expect.stringContaining('fake') },
     ]);
     expect(rig.ended).toEqual([]);
+  });
+
+  it.each(['before it is heard', 'in the middle of it'] as const)(
+    'has what the next one says first said by its fallback where it fails %s',
+    async (moment) => {
+      const spare = new FakeStages();
+      const next = new FakeStages();
+      const say = 'Billing here. This call is recorded.';
+      const { rig, first } = await desk({ modes: [next, spare], say });
+      if (moment === 'before it is heard') next.voice.failOn = 'Billing';
+      else next.voice.hangs = true;
+      first.model.answer(HANDS_OVER);
+      spare.model.answer('It is paid.');
+      await rig.says(first, 'My bill?');
+      await rig.wait(30_000);
+      expect(spare.voice.spoken).toEqual([say, 'It is paid.']);
+      expect(rig.said.slice(-2).map(([, agent]) => agent)).toEqual([say, 'It is paid.']);
+      expect(rig.ended).toEqual([]);
+      expect(rig.engine.state.handoffs).toEqual({ count: 1, since: ['desk', 'billing'] });
+    },
+  );
+
+  it('has it said by the next process where the first died before the caller heard it, and once', async () => {
+    const { rig, first } = await desk({ say: 'Billing here.' });
+    first.model.answer(HANDS_OVER);
+    await rig.says(first, 'My bill?');
+    const state = readState(JSON.parse(JSON.stringify(rig.engine.state)));
+    expect(state?.handoffs?.say).toBe('Billing here.');
+    const after = new FakeStages();
+    const resumed = state && { state, message: 'I am back.', term: 2 };
+    const second = await new FallbackRig({ modes: [after], resumed }).start();
+    after.model.answer('It is paid.');
+    await second.wait(8000);
+    expect(after.voice.spoken).toEqual(['I am back. Billing here.', 'It is paid.']);
+    expect(second.engine.state.handoffs?.say).toBeUndefined();
+  });
+
+  it('keeps a caller whose engine cannot be replaced', async () => {
+    const [first, next] = [new FakeStages(), new FakeStages()];
+    const rig = new FallbackRig({ modes: [staying(first)], billing: { modes: [next] } });
+    await rig.start();
+    first.model.answer(HANDS_OVER).answer('I help you myself.');
+    await rig.says(first, 'My bill?');
+    await rig.wait(5000);
+    expect(rig.said.at(-1)?.[1]).toBe('I help you myself.');
+    await rig.says(first, 'Thanks.');
+    expect(first.model.requests).toHaveLength(3);
+    expect(next.model.requests).toEqual([]);
   });
 
   it('ends the call as one whose provider has failed where no next one can be made', async () => {
