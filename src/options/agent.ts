@@ -64,7 +64,7 @@ export interface AgentOptions {
   interruptible?: boolean | undefined;
   /** When the caller has finished, what interrupts the agent, how keys work, and what to say while an answer is slow. @default see the options of `turnTaking` */
   turnTaking?: TurnTakingOptions | undefined;
-  /** What happens when the caller says nothing. `false` waits forever. @default for agents in English (or with no `language`): ask twice, say goodbye, hang up; else false */
+  /** What happens when the caller says nothing. `false` waits forever. @default ask twice, say goodbye, hang up; false for an agent in a language that has no default prompts */
   idle?: IdleOptions | false | undefined;
   /** Functions the language model can call: `{ name, description, parameters, execute | url, timeoutSeconds, idempotent }`, and those of MCP servers: `mcp({ url })`. It can always end the call and press keys. @default [] */
   tools?: readonly (Tool | ToolSource)[] | undefined;
@@ -316,12 +316,12 @@ function checkGuardrails(guardrails: unknown): readonly Guardrail[] {
 }
 
 /** @throws ConfigError */
-export function checkLanguage(language: unknown): string | undefined {
-  const tag = checkText('language', language);
+export function checkLanguage(language: unknown, name = 'language'): string | undefined {
+  const tag = checkText(name, language);
   if (tag === undefined) return undefined;
   const canonical = canonicalTag(tag);
   if (canonical !== undefined) return canonical;
-  const refusal = 'language must be a language tag like en or de-CH (BCP 47).';
+  const refusal = `${name} must be a language tag like en or de-CH (BCP 47).`;
   const meant = languageNamed(tag) ?? canonicalTag(tag.replaceAll('_', '-'));
   throw new ConfigError(
     'CONFIG_INVALID',

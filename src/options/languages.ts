@@ -10,7 +10,7 @@ export type ByLanguage<T> = T | Readonly<Record<string, T>>;
 /** The tags of an agent that speaks several languages; undefined for one that speaks one. @throws ConfigError */
 export function checkLanguages(
   { languages, language, engine }: { languages?: unknown; language?: unknown; engine?: unknown },
-  checkTag: (tag: unknown) => string | undefined,
+  checkTag: (tag: unknown, name: string) => string | undefined,
   { isSubstitute }: { isSubstitute: boolean },
 ): readonly string[] | undefined {
   if (languages === undefined) return undefined;
@@ -19,10 +19,11 @@ export function checkLanguages(
       'CONFIG_INVALID',
       `languages must be a list of 2 to ${MAX_LANGUAGES} language tags, such as ['en', 'de']. For one language, use language.`,
     );
-  const tags = languages.map((tag) => {
-    const checked = typeof tag === 'string' ? checkTag(tag) : undefined;
+  const tags = languages.map((tag, place) => {
+    const name = `languages[${place}]`;
+    const checked = typeof tag === 'string' ? checkTag(tag, name) : undefined;
     if (checked !== undefined) return checked;
-    throw new ConfigError('CONFIG_INVALID', 'languages must be language tags like en or de-CH (BCP 47).');
+    throw new ConfigError('CONFIG_INVALID', `${name} must be a language tag like en or de-CH (BCP 47).`);
   });
   const twice = tags.find(
     (tag, place) => tags.findIndex((each) => primaryOf(each) === primaryOf(tag)) < place,
@@ -55,7 +56,7 @@ export function assertTellsLanguages(
   if (obstacle === undefined) return;
   throw new ConfigError(
     'CONFIG_CONFLICT',
-    `languages needs recognizers that tell which language is spoken, and ${provider.name} in ${where} ${obstacle}.`,
+    `languages needs recognizers that tell which language is spoken, and ${provider.name} in ${where} ${obstacle}. docs/languages.md lists those that do.`,
   );
 }
 

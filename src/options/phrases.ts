@@ -29,8 +29,3 @@ export function checkPhrases(name: string, phrases: unknown): readonly string[] 
     `${name} must be a list of at most ${MAX_PHRASES} texts, none of them empty or longer than ${MAX_PHRASE_CHARS} characters.`,
   );
 }
-
-/** True when English phrases may stand in for those that an agent was not given. */
-export function isEnglish(language: string | undefined): boolean {
-  return language === undefined || /^en(-|$)/i.test(language);
-}

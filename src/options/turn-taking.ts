@@ -1,8 +1,9 @@
 // The option `turnTaking` of an agent, who speaks when: what they mean, their defaults and ranges. Documented here and nowhere else.
 import { checkBoolean, checkNames, checkNumber, requireObject } from '../base/option-checks.js';
+import { waitingPhrasesFor } from '../engines/languages/set-phrases.js';
 import { DEFAULT_TURN_TAKING, type TurnTakingSettings } from '../engines/turn-taking.js';
 import type { ByLanguage } from './languages.js';
-import { checkPhrases, isEnglish } from './phrases.js';
+import { checkPhrases } from './phrases.js';
 
 /** The option `turnTaking` of `phone.agent(...)`. Milliseconds are whole numbers. */
 export interface TurnTakingOptions {
@@ -30,13 +31,11 @@ export interface TurnTakingOptions {
   keysInterrupt?: boolean | undefined;
   /** Pause that ends a sequence of keys, in milliseconds, 200-10000. `#` ends it at once. @default 1500 */
   keyPauseMs?: number | undefined;
-  /** Short phrases for slow answers, at most one per turn. An empty list turns them off. @default "One moment." and "Let me see." for agents in English (or with no `language`), else none */
+  /** Short phrases for slow answers, at most one per turn. An empty list turns them off. @default "One moment." and "Let me see.", or the same in `language` (Dutch, French, German, Italian, Portuguese or Spanish), else none */
   fillers?: ByLanguage<readonly string[]> | undefined;
   /** How long after the end of the caller's speech a filler starts, in milliseconds, 500-10000. @default 1200 */
   fillerAfterMs?: number | undefined;
 }
-
-const FILLERS = ['One moment.', 'Let me see.'];
 
 /** Ranges of the numbers, in milliseconds but for the words. */
 const RANGES = {
@@ -69,7 +68,7 @@ export function checkTurnTaking(
   };
   const choice = (name: (typeof SWITCHES)[number]) =>
     checkBoolean(`turnTaking.${name}`, given[name], DEFAULT_TURN_TAKING[name]);
-  const fillers = isEnglish(language) ? FILLERS : [];
+  const fillers = waitingPhrasesFor(language)?.fillers ?? [];
   return {
     silenceMs: number('silenceMs'),
     silenceAfterSentenceMs: number('silenceAfterSentenceMs'),

@@ -9,7 +9,7 @@ import type {
 } from '../../src/index.js';
 import type { CallerStep } from '../../src/testing/index.js';
 import { openToneVoice } from '../../src/testing/index.js';
-import { eventually, startCarrierPhone } from '../support/carrier-phone.js';
+import { eventually, OWN_NUMBER, startCarrierPhone } from '../support/carrier-phone.js';
 import { Deploy } from '../support/deploy.js';
 import { HandingModel } from '../support/handing-model.js';
 import { REALTIME_VENDORS } from '../support/realtime-vendors.js';
@@ -20,6 +20,7 @@ const ASKS: readonly CallerStep[] = [
   { type: 'pause', durationMs: 25_000 },
 ];
 const when = 'questions about bills';
+const CALLEE = '+15550123';
 
 /** Says one text after the other, or hands over to a name. */
 class ActingModel implements LanguageModel {
@@ -139,6 +140,91 @@ describe.each(SIMULATED_CARRIERS)('%s, agents that hand over', (id) => {
     );
     expect(told).toEqual(['English', 'German', 'German', 'German']);
     expect(record).toMatchObject({ agent: 'desk', language: 'de' });
+  });
+
+  const outbound = { callees: { [CALLEE]: { type: 'human' as const, script: ASKS } } };
+  it.each([
+    'is chosen by a function',
+    'is set with setAgent',
+    'is set by its name',
+    'has the number that was dialed',
+    'was given to phone.call',
+  ] as const)('hands over where it %s', { timeout: 60_000 }, async (how) => {
+    const [reception, number] = ['reception', OWN_NUMBER];
+    const llm = new HandingModel('desk', { text: 'I put you through.', to: 'bills' });
+    const next = new HandingModel('billing', {});
+    const options: AgentOptions = {
+      firstMessage: 'Hello.',
+      llm,
+      handoffs: { bills: { agent: 'billing', when } },
+    };
+    await using running = await startCarrierPhone(
+      id,
+      {},
+      {
+        simulator: outbound,
+        phoneNumbers: [
+          {
+            number,
+            ...(how === 'has the number that was dialed' ? { agent: 'desk' } : { agent: undefined }),
+          },
+        ],
+        agents: (phone) => {
+          const other = phone.agent({ name: reception });
+          phone.agent({ name: 'billing', llm: next });
+          const isMade = how !== 'is set with setAgent' && how !== 'is set by its name';
+          const desk = isMade ? phone.agent({ ...options, name: 'desk' }) : other;
+          if (how === 'is chosen by a function') return { agent: () => desk, fallbackAgent: other };
+          return { agent: other };
+        },
+      },
+    );
+    const { phone, server, simulator } = running;
+    if (how === 'is set with setAgent') server.setAgent(phone.agent({ ...options, name: 'desk' }));
+    if (how === 'is set by its name') server.setAgent(reception, phone.agent(options));
+    const record = await (async () => {
+      if (how === 'was given to phone.call') {
+        const desk = phone.agent({ ...options, name: 'front' });
+        return (await phone.call({ to: CALLEE, agent: desk })).ended;
+      }
+      const report = await simulator.call({ script: ASKS, maxDurationMs: 40_000 });
+      return running.record(report.carrierCallId);
+    })();
+    const from =
+      how === 'is set by its name' ? reception : how === 'was given to phone.call' ? 'front' : 'desk';
+    expect(record).toMatchObject({ agent: 'billing', endReason: 'agent-hangup', error: null });
+    expect(record.handoffs).toMatchObject([{ from, to: 'billing' }]);
+    expect(record.turns.slice(-2).map(({ agent, agentText }) => [agent, agentText])).toEqual([
+      [from, 'I put you through.'],
+      ['billing', 'billing helps you. Goodbye.'],
+    ]);
+  });
+
+  it('has the carrier say that the call cannot go on where the next agent cannot be made', {
+    timeout: 60_000,
+  }, async () => {
+    const llm = new HandingModel('desk', { text: 'I put you through.', to: 'bills' });
+    const broken: LanguageModel = {
+      ...new HandingModel('billing', {}),
+      respond: () => {
+        throw new Error('nobody asks it');
+      },
+      forCall: () => {
+        throw new Error('no model');
+      },
+    };
+    await using running = await start(id, [
+      { name: 'desk', llm, handoffs: { bills: { agent: 'billing', when } } },
+      { name: 'billing', llm: broken, language: 'de' },
+    ]);
+    const report = await running.simulator.call({ script: ASKS, maxDurationMs: 40_000 });
+    const record = await running.record(report.carrierCallId);
+    expect(record).toMatchObject({ agent: 'billing', endReason: 'provider-failed' });
+    expect(record.incidents.filter(({ code }) => code === 'sorry-spoken')).toHaveLength(1);
+    expect(running.simulator.legs[0]).toMatchObject({
+      spoken: ['Es tut mir leid, da ist etwas schiefgegangen. Bitte rufen Sie später noch einmal an.'],
+      violations: [],
+    });
   });
 
   it('never goes back and forth while the caller says nothing', { timeout: 60_000 }, async () => {

@@ -142,8 +142,11 @@ describe('AgentOptions', () => {
 
   it('have no phrases of a language that is not theirs', () => {
     const german = makeAgent({ language: 'de-CH' });
-    expect(german.turnTaking.fillers).toEqual([]);
-    expect(german.idle).toBeUndefined();
+    expect(german.turnTaking.fillers[0]).toBe('Einen Moment.');
+    expect(german.idle?.prompts[0]).toBe('Sind Sie noch da?');
+    const polish = makeAgent({ language: 'pl' });
+    expect(polish.turnTaking.fillers).toEqual([]);
+    expect(polish.idle).toBeUndefined();
     expect(makeAgent({ idle: false }).idle).toBeUndefined();
     const own = makeAgent({ language: 'de', idle: { afterSeconds: 15, prompts: ['Sind Sie noch da?'] } });
     expect(own.idle).toMatchObject({ afterMs: 15_000, prompts: ['Sind Sie noch da?'] });

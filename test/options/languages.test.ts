@@ -30,11 +30,15 @@ describe('languages', () => {
   });
 
   it.each([{ idle: { afterSeconds: 20 } }, { idle: {} }, {}])(
-    'have no English prompts and goodbye in another one, with %o',
+    'have prompts, goodbye and fillers each of its own, and never English ones in another, with %o',
     (options) => {
-      const [english, german] = makeAgent({ languages, ...options }).languages;
-      expect(english?.idle?.goodbye).toContain('Goodbye');
-      expect(german?.idle).toBeUndefined();
+      const spoken = makeAgent({ languages: ['en', 'de-CH', 'pl'], ...options }).languages;
+      expect(spoken.map(({ idle }) => idle?.goodbye)).toEqual([
+        expect.stringContaining('Goodbye'),
+        expect.stringContaining('Auf Wiederhören'),
+        undefined,
+      ]);
+      expect(spoken.map(({ fillers }) => fillers[0])).toEqual(['One moment.', 'Einen Moment.', undefined]);
     },
   );
 
@@ -45,8 +49,11 @@ describe('languages', () => {
   it.each<[object, string]>([
     [{ languages: 'en' }, 'languages must be a list of 2 to 10 language tags'],
     [{ languages: ['en'] }, 'For one language, use language.'],
-    [{ languages: ['en', 7] }, 'languages must be language tags like en or de-CH (BCP 47).'],
-    [{ languages: ['en', 'german'] }, 'Did you mean de?'],
+    [{ languages: ['en', 7] }, 'languages[1] must be a language tag like en or de-CH (BCP 47).'],
+    [
+      { languages: ['English', 'de'] },
+      'languages[0] must be a language tag like en or de-CH (BCP 47). Did you mean en?',
+    ],
     [{ languages: ['en', 'en-GB'] }, 'languages names en twice'],
     [{ languages, language: 'en' }, 'languages and language exclude each other'],
     [{ languages, apology: 'Sorry.' }, "Give one for each: { en: …, 'de-CH': … }."],
@@ -60,7 +67,10 @@ describe('languages', () => {
     [{ languages, idle: { prompts: ['Hello?'] } }, 'idle.prompts is in one language'],
     [{ languages, tts: { en: voice('a/b') } }, 'tts must have one entry for each of languages'],
     [{ apology: { en: 'Sorry.' } }, 'apology must be a non-empty string'],
-    [{ languages, stt: deaf }, 'own/ears in stt does not tell which language a caller speaks.'],
+    [
+      { languages, stt: deaf },
+      'own/ears in stt does not tell which language a caller speaks. docs/languages.md lists those that do.',
+    ],
     [
       { languages, stt: hears, fallback: { stt: [hears, deaf] } },
       'own/ears in fallback.stt[1] does not tell',

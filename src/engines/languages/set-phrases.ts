@@ -32,6 +32,9 @@ interface Words {
   readonly more: string;
   readonly back: string;
   readonly repeat: string;
+  readonly fillers: readonly string[];
+  readonly prompts: readonly string[];
+  readonly goodbye: string;
 }
 
 const WORDS: Readonly<Record<Language, Words>> = {
@@ -45,6 +48,9 @@ const WORDS: Readonly<Record<Language, Words>> = {
     more: 'Is there anything else I can do for you?',
     back: 'I am back. We were cut off for a moment.',
     repeat: 'Could you say that again, please?',
+    fillers: ['One moment.', 'Let me see.'],
+    prompts: ['Are you still there?', 'Hello? Can you hear me?'],
+    goodbye: 'I cannot hear you, so I will hang up now. Goodbye.',
   },
   de: {
     call: 'Es tut mir leid, da ist etwas schiefgegangen. Bitte rufen Sie später noch einmal an.',
@@ -56,6 +62,9 @@ const WORDS: Readonly<Record<Language, Words>> = {
     more: 'Kann ich sonst noch etwas für Sie tun?',
     back: 'Da bin ich wieder. Die Verbindung war kurz unterbrochen.',
     repeat: 'Könnten Sie das bitte noch einmal sagen?',
+    fillers: ['Einen Moment.', 'Ich sehe nach.'],
+    prompts: ['Sind Sie noch da?', 'Hallo? Können Sie mich hören?'],
+    goodbye: 'Ich kann Sie nicht hören und lege deshalb jetzt auf. Auf Wiederhören.',
   },
   es: {
     call: 'Lo siento, algo ha salido mal. Por favor, vuelva a llamar más tarde.',
@@ -67,6 +76,9 @@ const WORDS: Readonly<Record<Language, Words>> = {
     more: '¿Puedo ayudarle en algo más?',
     back: 'Ya estoy de vuelta. Se ha cortado la llamada un momento.',
     repeat: '¿Podría repetirlo, por favor?',
+    fillers: ['Un momento.', 'Déjeme ver.'],
+    prompts: ['¿Sigue ahí?', '¿Hola? ¿Me oye?'],
+    goodbye: 'No le oigo, así que voy a colgar. Adiós.',
   },
   fr: {
     call: 'Je suis désolé, un problème est survenu. Veuillez rappeler plus tard.',
@@ -78,6 +90,9 @@ const WORDS: Readonly<Record<Language, Words>> = {
     more: 'Puis-je faire autre chose pour vous ?',
     back: 'Me revoilà. Nous avons été coupés un instant.',
     repeat: "Pourriez-vous répéter, s'il vous plaît ?",
+    fillers: ['Un instant.', 'Voyons voir.'],
+    prompts: ['Êtes-vous toujours là ?', "Allô ? Vous m'entendez ?"],
+    goodbye: 'Je ne vous entends pas, je vais donc raccrocher. Au revoir.',
   },
   it: {
     call: 'Mi dispiace, qualcosa è andato storto. La prego di richiamare più tardi.',
@@ -89,6 +104,9 @@ const WORDS: Readonly<Record<Language, Words>> = {
     more: 'Posso fare altro per lei?',
     back: 'Eccomi di nuovo. La linea è caduta per un attimo.',
     repeat: 'Può ripetere, per favore?',
+    fillers: ['Un momento.', 'Vediamo.'],
+    prompts: ['È ancora in linea?', 'Pronto? Mi sente?'],
+    goodbye: 'Non la sento, quindi ora riaggancio. Arrivederci.',
   },
   pt: {
     call: 'Desculpe, ocorreu um problema. Por favor, ligue mais tarde.',
@@ -100,6 +118,9 @@ const WORDS: Readonly<Record<Language, Words>> = {
     more: 'Posso ajudar em mais alguma coisa?',
     back: 'Estou de volta. A ligação caiu por um momento.',
     repeat: 'Pode repetir, por favor?',
+    fillers: ['Um momento.', 'Deixe-me ver.'],
+    prompts: ['Ainda está aí?', 'Olá? Consegue ouvir-me?'],
+    goodbye: 'Não ouço ninguém, por isso vou desligar agora. Até logo.',
   },
   nl: {
     call: 'Het spijt me, er is iets misgegaan. Bel later alstublieft nog eens.',
@@ -111,22 +132,34 @@ const WORDS: Readonly<Record<Language, Words>> = {
     more: 'Kan ik nog iets anders voor u doen?',
     back: 'Daar ben ik weer. De verbinding was even weg.',
     repeat: 'Kunt u dat nog eens zeggen, alstublieft?',
+    fillers: ['Een ogenblik.', 'Even kijken.'],
+    prompts: ['Bent u er nog?', 'Hallo? Kunt u mij horen?'],
+    goodbye: 'Ik hoor u niet, dus ik hang nu op. Tot ziens.',
   },
 };
 
 /** Those of an agent that speaks `language`; English where we do not have it. `apology`: words of its own for a call that cannot go on. */
 export function setPhrasesFor(language: string | undefined, apology?: string): SetPhrases {
   const known = languageOf(language);
-  const { call, turn, overBudget, more, back, repeat, ...reasons } = WORDS[known ?? 'en'];
+  const { call, turn, overBudget, more, back, repeat, ...others } = WORDS[known ?? 'en'];
   const spoken = known === undefined ? 'en-US' : (language ?? 'en-US');
   return {
     apologies: apology === undefined ? { call, turn, language: spoken } : { call: apology, turn, language },
     overBudget: { text: overBudget, language: spoken },
     notConnected: {
-      busy: `${reasons.busy} ${more}`,
-      'no-answer': `${reasons['no-answer']} ${more}`,
-      failed: `${reasons.failed} ${more}`,
+      busy: `${others.busy} ${more}`,
+      'no-answer': `${others['no-answer']} ${more}`,
+      failed: `${others.failed} ${more}`,
     },
     resumed: { message: back, repeat },
   };
+}
+
+/** What an agent says while an answer is slow, to a silent caller, and before it hangs up on one. */
+export type WaitingPhrases = Pick<Words, 'fillers' | 'prompts' | 'goodbye'>;
+
+/** Those of an agent that speaks `language`; undefined where we do not have it: callers are not spoken to in a language that is not theirs. */
+export function waitingPhrasesFor(language: string | undefined): WaitingPhrases | undefined {
+  const known = languageOf(language);
+  return known && WORDS[known];
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { setPhrasesFor } from '../../../src/engines/languages/set-phrases.js';
+import { setPhrasesFor, waitingPhrasesFor } from '../../../src/engines/languages/set-phrases.js';
 
 const ENGLISH = 'I am sorry, something went wrong. Please call again later.';
 
@@ -49,6 +49,19 @@ describe('setPhrasesFor', () => {
     const { message, repeat } = setPhrasesFor(tag).resumed;
     expect(message).toMatch(/^[^?]+\.$/);
     expect(repeat).toMatch(/^[^.]+\?$/);
+  });
+
+  it.each(LANGUAGES)('asks a silent caller in %s, and says goodbye', (tag) => {
+    const { fillers = [], prompts = [], goodbye } = waitingPhrasesFor(`${tag}-XX`) ?? {};
+    expect([fillers.length, prompts.length]).toEqual([2, 2]);
+    for (const filler of fillers) expect(filler).toMatch(/^[^?]+\.$/);
+    for (const prompt of prompts) expect(prompt).toMatch(/\?$/);
+    expect(goodbye).toMatch(/\.$/);
+  });
+
+  it('asks nobody in a language that may not be theirs', () => {
+    expect(waitingPhrasesFor('pl')).toBeUndefined();
+    expect(waitingPhrasesFor(undefined)).toEqual(waitingPhrasesFor('en'));
   });
 
   it('has other words in each of them', () => {
