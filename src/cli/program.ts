@@ -37,6 +37,14 @@ function defaultPort(): number {
   }
 }
 
+function languageTag(text: string): string {
+  try {
+    const [tag] = Intl.getCanonicalLocales(text);
+    if (tag !== undefined && !/^[a-z]{4,8}(-|$)/i.test(tag)) return tag;
+  } catch {}
+  throw new InvalidArgumentError('It must be a language tag like de or de-CH.');
+}
+
 function collect(value: string, earlier: string[]): string[] {
   return [...earlier, value];
 }
@@ -80,6 +88,11 @@ function addSimulate(program: Command, context: CliContext, finish: (code: numbe
       [],
     )
     .addOption(new Option('--voice <name>', 'voice of --text').choices(VOICES))
+    .option(
+      '--language <tag>',
+      'language of --text (BCP 47), told to a server whose recognizer is the simulated one',
+      languageTag,
+    )
     .option(
       '--interrupt <ms>',
       'say the first text over the agent, after so much of what it says first',

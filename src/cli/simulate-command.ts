@@ -30,6 +30,7 @@ export interface SimulateFlags {
   wav?: string;
   text: string[];
   voice?: string;
+  language?: string;
   interrupt?: number;
   out?: string;
   report?: string;
@@ -74,8 +75,12 @@ async function readTexts(texts: readonly string[]): Promise<string[]> {
   return spoken;
 }
 
-async function createSpeech(flags: Pick<SimulateFlags, 'wav' | 'text' | 'voice'>): Promise<CallerStep[]> {
+async function createSpeech(
+  flags: Pick<SimulateFlags, 'wav' | 'text' | 'voice' | 'language'>,
+): Promise<CallerStep[]> {
   const texts = await readTexts(flags.text);
+  if (flags.language !== undefined && (texts.length === 0 || flags.wav !== undefined))
+    throw new UsageError('--language belongs to --text, without --wav.');
   if (flags.wav !== undefined) {
     const audio = parseWav(flags.wav, await readNamedFile(flags.wav));
     const text = texts.join(' ');
@@ -83,13 +88,14 @@ async function createSpeech(flags: Pick<SimulateFlags, 'wav' | 'text' | 'voice'>
     return [{ type: 'play', samples: downmix(audio), sampleRateHz, ...(text === '' ? {} : { text }) }];
   }
   if (texts.length === 0) return [{ type: 'play', samples: makeSpeechTones(TONES_MS), sampleRateHz: 8000 }];
-  const voice = flags.voice === undefined ? {} : { voice: flags.voice };
-  return texts.map((text) => ({ type: 'say', text, ...voice }));
+  const { voice, language } = flags;
+  const how = { ...(voice !== undefined && { voice }), ...(language !== undefined && { language }) };
+  return texts.map((text) => ({ type: 'say', text, ...how }));
 }
 
 /** Each piece of speech waits for the agent; the first one may talk over it instead. */
 export async function createScript(
-  flags: Pick<SimulateFlags, 'wav' | 'text' | 'voice' | 'interrupt'>,
+  flags: Pick<SimulateFlags, 'wav' | 'text' | 'voice' | 'language' | 'interrupt'>,
 ): Promise<CallerStep[]> {
   const speech = await createSpeech(flags);
   return speech.flatMap((step, index): CallerStep[] => {

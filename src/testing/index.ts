@@ -100,6 +100,7 @@ export {
 export type { EmulatedReply, EmulatedToolCall, ReplyStyle } from './emulators/chat-reply-encoding.js';
 export {
   type DeepgramConnection,
+  type DeepgramUtterance,
   type DeepgramEmulator,
   emulateDeepgram,
   type EmulateDeepgramOptions,

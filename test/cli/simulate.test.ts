@@ -46,6 +46,15 @@ describe('the caller of offhook simulate', () => {
     ]);
   });
 
+  it('says them in a language, which it tells', async () => {
+    const german = { type: 'say', text: 'Guten Tag.', language: 'de' };
+    expect(await createScript({ text: ['Guten Tag.'], language: 'de' })).toEqual([wait(4000), german]);
+    await expect(createScript({ text: [], language: 'de' })).rejects.toThrow('--language belongs to --text');
+    await expect(createScript({ wav: 'a.wav', text: ['Hallo.'], language: 'de' })).rejects.toThrow(
+      'without --wav',
+    );
+  });
+
   it.each([
     ['alone', [], {}],
     ['with the words in it', ['One.', 'Two.'], { text: 'One. Two.' }],

@@ -220,7 +220,7 @@ describe.each(SIMULATED_CARRIERS)('%s, agents that hand over', (id) => {
     const report = await running.simulator.call({ script: ASKS, maxDurationMs: 40_000 });
     const record = await running.record(report.carrierCallId);
     expect(record).toMatchObject({ agent: 'billing', endReason: 'provider-failed' });
-    expect(record.incidents.filter(({ code }) => code === 'sorry-spoken')).toHaveLength(1);
+    expect(record.incidents.filter(({ code }) => code === 'apology-spoken')).toHaveLength(1);
     expect(running.simulator.legs[0]).toMatchObject({
       spoken: ['Es tut mir leid, da ist etwas schiefgegangen. Bitte rufen Sie später noch einmal an.'],
       violations: [],

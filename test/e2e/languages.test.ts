@@ -4,9 +4,9 @@ import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import type { AgentOptions } from '../../src/index.js';
 import { ProviderError } from '../../src/base/errors.js';
 import type { ChatMessage, LanguageModel } from '../../src/providers/language-model.js';
-import { SimulatedSpeechToText } from '../../src/providers/stt/index.js';
+import { DeepgramSpeechToText, SimulatedSpeechToText } from '../../src/providers/stt/index.js';
 import type { TextToSpeech } from '../../src/providers/text-to-speech.js';
-import type { CallerStep } from '../../src/testing/index.js';
+import { type CallerStep, emulateDeepgram } from '../../src/testing/index.js';
 import { startCarrierPhone } from '../support/carrier-phone.js';
 
 const ENGLISH = 'Hello, I would like a table for two.';
@@ -91,6 +91,20 @@ describe.each(SIMULATED_CARRIERS)('%s, an agent of three languages', { timeout: 
       provider: { tts: 'test/german' },
       incidents: [],
     });
+  });
+
+  it("goes on in it by a vendor's recognizer, which knows the languages to expect", async () => {
+    const heard = { text: GERMAN, language: 'de' };
+    await using ears = await emulateDeepgram({ utterances: [heard, heard, heard] });
+    const stt = new DeepgramSpeechToText({ apiKey: 'test-key', baseUrl: ears.url });
+    const pause = { type: 'pause', durationMs: 8000 } as const;
+    const script = [...says(GERMAN), ...says(GERMAN), ...says(GERMAN), pause];
+    const { record, told } = await play(id, script, { stt });
+    expect(told).toEqual(['English', 'German', 'German']);
+    expect(record).toMatchObject({ language: 'de', provider: { stt: stt.name, tts: 'test/german' } });
+    const [connection] = ears.connections;
+    expect(connection?.url.searchParams.getAll('language_hint')).toEqual(['en', 'de', 'es']);
+    expect(ears.violations).toEqual([]);
   });
 
   it('stays where it is for a caller who mixes, and for words that every language has', async () => {

@@ -16,13 +16,22 @@ import {
   type VendorServer,
 } from './vendor-server.js';
 
+/** What is heard in one stretch of sound, and in which language. */
+export interface DeepgramUtterance {
+  readonly text: string;
+  /** BCP 47 tag, told with each word where a connection asks for `language=multi`. @default 'en' */
+  readonly language?: string | undefined;
+}
+
 export interface EmulateDeepgramOptions extends EmulatorOptions {
   /**
    * What is heard: one text for each stretch of sound, whatever it is. A list is worked off by all connections together, and what a connection
    * has not finished when it ends is heard again; a function gives every connection a list of its own.
    * @default the words of a tone voice, and no words in any other sound
    */
-  readonly utterances?: readonly string[] | ((request: EmulatorRequest) => readonly string[]);
+  readonly utterances?:
+    | readonly (string | DeepgramUtterance)[]
+    | ((request: EmulatorRequest) => readonly (string | DeepgramUtterance)[]);
   /** Silence after which the text of an utterance is final, also when less is asked for. @default 300 */
   readonly pauseMs?: number;
 }
@@ -41,7 +50,7 @@ export interface DeepgramEmulator extends Emulator {
 }
 
 const KNOWN_PARAMETERS = new Set(
-  'model language encoding sample_rate channels multichannel interim_results endpointing utterance_end_ms vad_events smart_format punctuate numerals no_delay keyterm keywords tag mip_opt_out redact diarize filler_words profanity_filter version extra callback'.split(
+  'model language language_hint encoding sample_rate channels multichannel interim_results endpointing utterance_end_ms vad_events smart_format punctuate numerals no_delay keyterm keywords tag mip_opt_out redact diarize filler_words profanity_filter version extra callback'.split(
     ' ',
   ),
 );
@@ -85,6 +94,9 @@ function refuse(request: EmulatorRequest, apiKey: string): Refusal | undefined {
   if (value('model') === null || value('model') === 'no-such-model') return bad('INVALID_MODEL');
   const encoding = `${value('encoding')} ${value('sample_rate')}`;
   if (encoding !== 'linear16 16000' && encoding !== 'mulaw 8000') return bad('INVALID_ENCODING');
+  const isHinted = value('language_hint') !== null;
+  if (isHinted && !(/^nova-3(-general)?$/.test(value('model') ?? '') && value('language') === 'multi'))
+    return bad('INVALID_QUERY_PARAMETER');
   const utteranceEnd = value('utterance_end_ms');
   if (utteranceEnd !== null && (Number(utteranceEnd) < 1000 || value('interim_results') !== 'true'))
     return bad('INVALID_QUERY_PARAMETER');
@@ -100,7 +112,9 @@ class ListenConnection implements PeerHandler, DeepgramConnection {
   audioMessages = 0;
   readonly #peer: VendorPeer;
   readonly #server: VendorServer;
-  readonly #queue: string[] | undefined;
+  readonly #queue: (string | DeepgramUtterance)[] | undefined;
+  /** What was heard last is in it. */
+  #language = 'en';
   readonly #hearing: Hearing;
   #idle: Timer | undefined;
   /** Results cover the audio without gaps: the last one ended here. */
@@ -111,7 +125,7 @@ class ListenConnection implements PeerHandler, DeepgramConnection {
   constructor(
     peer: VendorPeer,
     server: VendorServer,
-    options: Pick<EmulateDeepgramOptions, 'pauseMs'> & { queue: string[] | undefined },
+    options: Pick<EmulateDeepgramOptions, 'pauseMs'> & { queue: (string | DeepgramUtterance)[] | undefined },
   ) {
     this.url = peer.request.url;
     this.#peer = peer;
@@ -134,7 +148,7 @@ class ListenConnection implements PeerHandler, DeepgramConnection {
       },
     };
     const { queue } = options;
-    this.#hearing = createHearing(hearing, queue && (() => queue.shift() ?? ''));
+    this.#hearing = createHearing(hearing, queue && (() => this.#next(queue)));
     this.#stayOpen();
   }
 
@@ -176,7 +190,14 @@ class ListenConnection implements PeerHandler, DeepgramConnection {
   closed(): void {
     this.#idle?.cancel();
     const { unfinished } = this.#hearing;
-    if (unfinished !== '') this.#queue?.unshift(unfinished);
+    if (unfinished !== '') this.#queue?.unshift({ text: unfinished, language: this.#language });
+  }
+
+  #next(queue: (string | DeepgramUtterance)[]): string {
+    const next = queue.shift() ?? '';
+    const { text, language = 'en' } = typeof next === 'string' ? { text: next } : next;
+    this.#language = language;
+    return text;
   }
 
   #asks(name: string): boolean {
@@ -228,6 +249,7 @@ class ListenConnection implements PeerHandler, DeepgramConnection {
     const fromMs = Math.min(this.#coveredMs, speech.fromMs);
     const at = (index: number) => Math.min(speech.fromMs + index * WORD_MS, toMs) / 1000;
     if (words.length > 0) this.#lastWordEndMs = toMs;
+    const language = this.url.searchParams.get('language') === 'multi' ? this.#language : undefined;
     this.#peer.send({
       type: 'Results',
       channel_index: [0, 1],
@@ -242,12 +264,17 @@ class ListenConnection implements PeerHandler, DeepgramConnection {
           {
             transcript: words.join(' '),
             confidence: words.length === 0 ? 0 : 0.99,
+            ...(language !== undefined && {
+              languages: words.length === 0 ? [] : [language],
+              languages_hinted: this.url.searchParams.getAll('language_hint').map((tag) => tag.split('-')[0]),
+            }),
             words: words.map((word, index) => ({
               word: word.toLowerCase().replace(/[^\p{L}\p{N}']/gu, ''),
               punctuated_word: word,
               start: at(index),
               end: at(index + 1),
               confidence: 0.99,
+              ...(language !== undefined && { language }),
             })),
           },
         ],

@@ -24,6 +24,13 @@ const sound = (durationMs: number) =>
   new Uint8Array(makeEmulatedSpeech({ durationMs, sampleRateHz: 16_000 }).buffer);
 const silence = (durationMs: number) => new Uint8Array(durationMs * 32);
 
+interface HeardAlternative {
+  readonly transcript: string;
+  readonly languages?: string[];
+  readonly languages_hinted?: string[];
+  readonly words: { readonly language?: string }[];
+}
+
 describe('emulateDeepgram', () => {
   it.each([
     [QUERY, { authorization: 'Token wrong' }, '401 INVALID_AUTH'],
@@ -32,6 +39,12 @@ describe('emulateDeepgram', () => {
     ['model=nova-3', KEY, '400 INVALID_ENCODING'],
     ['model=nova-3&encoding=linear16', KEY, '400 INVALID_ENCODING'],
     [`${QUERY}&color=red`, KEY, '400 INVALID_QUERY_PARAMETER'],
+    [`${QUERY}&language=de&language_hint=de`, KEY, '400 INVALID_QUERY_PARAMETER'],
+    [
+      'model=nova-2&encoding=linear16&sample_rate=16000&language=multi&language_hint=es',
+      KEY,
+      '400 INVALID_QUERY_PARAMETER',
+    ],
     [`${QUERY}&utterance_end_ms=500`, KEY, '400 INVALID_QUERY_PARAMETER'],
     [`${QUERY}&endpointing=soon`, KEY, '400 INVALID_QUERY_PARAMETER'],
     [
@@ -55,6 +68,31 @@ describe('emulateDeepgram', () => {
     socket.send(message);
     await soon(() => expect(socket.end()).toBe(expected));
     expect(emulator.violations).toHaveLength(1);
+  });
+
+  it.each(['multi', 'en'])('tells the language of each word where it is asked to: %s', async (language) => {
+    const emulator = await start({ utterances: [{ text: 'Guten Tag.', language: 'de' }, 'Hello.'] });
+    const hints = language === 'multi' ? '&language_hint=en-GB&language_hint=de' : '';
+    const socket = await connect(emulator, `${QUERY}&language=${language}${hints}`);
+    for (const _ of [1, 2]) {
+      socket.send(sound(800));
+      socket.send(silence(600));
+    }
+    const heard = () =>
+      socket.messages.flatMap(({ is_final: isFinal, channel }) => {
+        const [best] = (channel as { alternatives?: HeardAlternative[] }).alternatives ?? [];
+        return isFinal !== true || best === undefined || best.transcript === '' ? [] : [best];
+      });
+    await soon(() => expect(heard()).toHaveLength(2));
+    const languages = heard().map((each) => [each.languages, each.languages_hinted, each.words[0]?.language]);
+    expect(languages).toEqual(
+      language === 'multi'
+        ? [
+            [['de'], ['en', 'de'], 'de'],
+            [['en'], ['en', 'de'], 'en'],
+          ]
+        : Array(2).fill([undefined, undefined, undefined]),
+    );
   });
 
   it('takes a control message in a binary frame for audio, and complains', async () => {

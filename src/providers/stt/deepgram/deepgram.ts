@@ -148,11 +148,18 @@ export class DeepgramSpeechToText implements SpeechToText {
       : `does not know ${missing.join(' and ')} among several languages`;
   }
 
+  /** Languages that the recognizer need not look for elsewhere. Source: Deepgram, Nova-3 language prompting; any other model refuses them. */
+  #hintsOf(languages: readonly string[]): readonly string[] | undefined {
+    return /^nova-3(-general)?$/.test(this.#model) ? languages : undefined;
+  }
+
   open(context: SpeechToTextContext): SpeechToTextSession {
     const key = requireKey(this.#key, DEEPGRAM_ACCESS);
     const isMulti = context.languages !== undefined;
     const language = isMulti ? 'multi' : (this.#language ?? context.language ?? 'en');
-    const url = endpoint(this.#base, '/v1/listen', { kind: 'ws', query: { ...this.#query, language } });
+    const hints = isMulti ? this.#hintsOf(context.languages) : undefined;
+    const query = { language_hint: hints, ...this.#query, language };
+    const url = endpoint(this.#base, '/v1/listen', { kind: 'ws', query });
     const payee = { name: this.name, price: listPrice(DEEPGRAM_PRICES, `${this.#model} (multi)`) };
     const { usage } = context.events;
     // What hears several languages has a price of its own.

@@ -138,10 +138,23 @@ describe('DeepgramSpeechToText', () => {
     pause(session, 500);
     await soon(() => expect(events.finals).toEqual(['Guten Tag.']));
     session.close();
-    expect(emulator.connections[0]?.url.searchParams.get('language')).toBe('multi');
+    const asked = emulator.connections[0]?.url.searchParams;
+    expect([asked?.get('language'), asked?.getAll('language_hint')]).toEqual(['multi', languages]);
     const payee = { name: 'deepgram/nova-3', price: { perAudioMinute: 0.0058 } };
     expect(paid.at(-1)).toMatchObject({ payee });
     expect(provider.price).toMatchObject({ perAudioMinute: 0.0048 });
+  });
+
+  it.each<[DeepgramSpeechToTextOptions, string[]]>([
+    [{ model: 'nova-2' }, []],
+    [{ parameters: { language_hint: 'es' } }, ['es']],
+  ])('gives no hint of its own with %o', async (options, hints) => {
+    const { clock, logger, events } = await start();
+    const provider = new DeepgramSpeechToText({ ...options, apiKey: 'test-key', baseUrl: emulator.url });
+    const languages = ['en', 'es'];
+    closedAfterTest(provider.open({ clock, logger, language: 'en', languages, events: listening(events) }));
+    await soon(() => expect(emulator.connections).toHaveLength(1));
+    expect(emulator.connections[0]?.url.searchParams.getAll('language_hint')).toEqual(hints);
   });
 
   it.each<[DeepgramSpeechToTextOptions, string[], RegExp | undefined]>([
