@@ -28,8 +28,9 @@ export interface BeginningOptions {
   readonly repeat: string;
   /** Those of the agent, the first one first: the call goes on in its own, or else in that. */
   readonly languages: readonly string[];
-  /** Who serves the call in the language `tag`. */
-  providersIn(tag: string): CallProviders;
+  readonly providers: CallProviders;
+  /** Names of the voices that languages have of their own. @default none has */
+  readonly voices?: Readonly<Record<string, string>> | undefined;
 }
 
 export function beginningOf(
@@ -38,7 +39,7 @@ export function beginningOf(
 ): Beginning {
   const beginning = stateOf(context, options);
   const { language } = beginning.state;
-  const { languages } = options;
+  const { languages, providers, voices = {} } = options;
   const tag = languageAmong(languages, language) ?? languages[0];
   if (tag === undefined || tag === language.tag) return beginning;
   const changed: LanguageFact[] =
@@ -49,7 +50,7 @@ export function beginningOf(
             type: 'language.changed',
             language: tag,
             previous: language.tag,
-            provider: options.providersIn(tag),
+            provider: { ...providers, tts: voices[tag] ?? providers.tts },
           },
         ];
   return {

@@ -94,10 +94,8 @@ export class FallbackCall implements Engine {
   readonly #adoptedTools: { close(): void }[] = [];
   #count = 0;
   #member: Member;
-  /** What the call is in. */
-  #language: CallLanguage;
-  /** Who talks to the caller now; stages may change while an engine goes on. */
-  #providers: CallProviders;
+  /** What the call is in, and who talks to the caller now; stages may change while an engine goes on. */
+  #served: { readonly language: CallLanguage; readonly providers: CallProviders };
   /** Set while the engine is to be replaced: nobody hears the caller. */
   #isBetween = false;
   /** Waits for somebody who listens. */
@@ -121,8 +119,8 @@ export class FallbackCall implements Engine {
     this.#options = options;
     this.#silence = new CallerSilence(context.clock, this.#heard);
     this.#remaining = [...options.choices];
-    this.#language = context.resumed?.state.language ?? NO_LANGUAGE;
-    this.#providers = providersIn(options.announced, this.#language);
+    const language = context.resumed?.state.language ?? NO_LANGUAGE;
+    this.#served = { language, providers: providersIn(options.announced, language) };
     const left = context.resumed?.state.handoffs;
     this.#agents = new CallAgents({ left, name: options.agentName, handoffs: options.handoffs });
     this.#member = this.#open(undefined, options.preparation);
@@ -149,8 +147,8 @@ export class FallbackCall implements Engine {
     const { choice, engine } = this.#member;
     if (choice.recipe !== announced) {
       const since = this.#context.clock.now();
-      const from = nameOf(this.#providers, 'engine');
-      this.#providers = providersIn(choice.recipe, this.#language);
+      const from = nameOf(this.#served.providers, 'engine');
+      this.#served = servedBy(choice.recipe, this.#served.language);
       this.#tell({ stage: 'engine', from, code: this.#notBegun, since }, since);
     }
     engine.start();
@@ -298,9 +296,10 @@ export class FallbackCall implements Engine {
     const isUnheard = this.#untold !== undefined;
     this.#settle();
     const { stage = 'engine', code, isFair = true } = failure;
-    const from = nameOf(this.#providers, stage);
-    this.#language = takeover.state.language;
-    const needed = neededIn(this.#member.choice, this.#language);
+    const from = nameOf(this.#served.providers, stage);
+    const { language } = takeover.state;
+    this.#served = { ...this.#served, language };
+    const needed = neededIn(this.#member.choice, language);
     const failed = needed.find((need) => need.stage === stage);
     if (isFair && failed !== undefined) this.#options.circuits.failed(failed.provider);
     const change = { stage, from, code, since: takeover.state.troubledSince ?? clock.now() };
@@ -336,13 +335,12 @@ export class FallbackCall implements Engine {
     this.#settle();
     const { name: to, recipe, choices } = next;
     this.#agents.change(next);
-    this.#language = takeover.state.language;
+    this.#served = servedBy(recipe, takeover.state.language);
     this.#remaining.splice(0, Number.POSITIVE_INFINITY, ...choices);
-    const provider = providersIn(recipe, this.#language);
-    this.#providers = provider;
+    const { providers: provider } = this.#served;
     const handover: Handover = { takeover, failure: NOT_BEGUN, isUnheard: false, change: undefined };
     this.#waiting = handover;
-    const language = languageWith(recipe, this.#language);
+    const language = languageWith(recipe, takeover.state.language);
     this.#context.fact({ type: 'caller.handed-over', from, to, summary, language, provider, recipe });
     clock.after(0, () => {
       if (!this.#closed && !this.#held && this.#waiting === handover) this.#goOn(handover);
@@ -392,9 +390,9 @@ export class FallbackCall implements Engine {
     }
     const { choice, engine } = this.#member;
     const { recipe } = choice;
-    const announced = this.#providers;
-    const serving = providersIn(recipe, this.#language);
-    this.#providers = serving;
+    const { providers: announced, language } = this.#served;
+    this.#served = servedBy(recipe, language);
+    const { providers: serving } = this.#served;
     this.#isBetween = false;
     if (change !== undefined) {
       logger.info(
@@ -446,7 +444,7 @@ export class FallbackCall implements Engine {
 
   #tell({ stage, from, code, since }: Switch, until: number): void {
     // A stage of the engine may have changed before anything was heard of it.
-    const provider = this.#providers;
+    const provider = this.#served.providers;
     const to = nameOf(provider, stage);
     const gapMs = Math.max(0, Math.round(until - since));
     this.#context.fact({
@@ -463,18 +461,24 @@ export class FallbackCall implements Engine {
 
   #state(fact: EngineFact, choice: FallbackChoice): void {
     const { recipe } = choice;
-    if (fact.type === 'language.changed') this.#language = inLanguage(this.#language, fact.language);
-    if (fact.type === 'provider.replaced' || fact.type === 'language.changed')
-      this.#providers = fact.provider;
+    const { language } = this.#served;
+    if (fact.type === 'language.changed')
+      this.#served = { language: inLanguage(language, fact.language), providers: fact.provider };
+    if (fact.type === 'provider.replaced') this.#served = { language, providers: fact.provider };
     this.#agents.hear(fact, recipe.mode);
     if (fact.type === 'turn.completed') {
       const { agentText, userText } = fact.turn;
       const hasWorked = agentText !== '' && (recipe.mode === 'realtime' || userText !== '');
       if (hasWorked)
-        for (const { provider } of neededIn(choice, this.#language)) this.#options.circuits.worked(provider);
+        for (const { provider } of neededIn(choice, this.#served.language))
+          this.#options.circuits.worked(provider);
     }
     this.#context.fact(fact);
   }
+}
+
+function servedBy(recipe: EngineRecipe, language: CallLanguage) {
+  return { language, providers: providersIn(recipe, language) };
 }
 
 function isAboutProviders({ type }: EngineFact): boolean {

@@ -62,6 +62,14 @@ export function tagsOf(languages: readonly { readonly language?: string | undefi
   return languages.flatMap(({ language }) => language ?? []);
 }
 
+/** By the tags of their languages, the names of voices that speak one alone. */
+export function voicesOf(languages: AgentLanguages): Readonly<Record<string, string>> {
+  const named = languages.flatMap(({ language, tts }) =>
+    language === undefined || tts === undefined ? [] : [[language, tts.name] as const],
+  );
+  return Object.fromEntries(named);
+}
+
 /** The words of the language `tag`; of the first where there are none. */
 export function wordsIn(languages: AgentLanguages, tag: string | null): AgentWords {
   const known = tagIn(tagsOf(languages), tag);

@@ -23,7 +23,7 @@ import { PipelineDriver } from './driver.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, SpokenText, Takeover } from '../engine.js';
 import type { SpokenRequest } from '../spoken-request.js';
 import { LanguageStage } from './language-stage.js';
-import { tagsOf, wordsIn } from '../languages/agent-words.js';
+import { tagsOf, voicesOf, wordsIn } from '../languages/agent-words.js';
 import { isPassing, type Stage } from './failure.js';
 import type { PipelineCallOptions } from './call-options.js';
 import { SpokenLanguage } from './spoken-language.js';
@@ -68,10 +68,8 @@ export class PipelineCall implements Engine {
       transcribesCaller: true,
       repeat: wordsIn(languages, languageLeft(context)).setPhrases.resumed.repeat,
       languages: tags,
-      providersIn: (tag) => ({
-        ...options.providers,
-        tts: (wordsIn(languages, tag).tts ?? options.tts).name,
-      }),
+      providers: options.providers,
+      voices: voicesOf(languages),
     });
     const conversation = new Conversation(clock, beginning.state);
     this.#beginning = beginning;

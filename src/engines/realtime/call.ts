@@ -65,7 +65,7 @@ export class RealtimeCall implements Engine {
       transcribesCaller: model.transcribesCaller,
       repeat: options.repeat,
       languages: options.tags,
-      providersIn: () => options.providers,
+      providers: options.providers,
     });
     const conversation = new Conversation(clock, beginning.state);
     this.#beginning = beginning;
