@@ -10,12 +10,14 @@ import { start as startMcp } from '../../examples/mcp/server.js';
 import { createAnswers, start as startMessages } from '../../examples/on-message/server.js';
 import { remind } from '../../examples/outbound-voicemail/call.js';
 import { start as startVoice } from '../../examples/own-voice/server.js';
+import { start as startSay } from '../../examples/say/server.js';
 import { start as startTools } from '../../examples/tools/server.js';
 import { silentLogger } from '../../src/base/log.js';
 import type { Offhook } from '../../src/client.js';
 import type { CallRecord } from '../../src/contract/call-record.js';
 import type { LanguageModel } from '../../src/providers/language-model.js';
 import { type CallerStep, simulateCall, startCarrierASimulator } from '../../src/testing/index.js';
+import { eventually } from '../support/carrier-phone.js';
 import { freePort } from '../support/free-port.js';
 
 const WAIT: CallerStep = { type: 'wait-for-agent' };
@@ -194,6 +196,37 @@ describe('examples', { timeout: 60_000 }, () => {
     expect(told[0]?.offered).toContain('hand_off');
     expect(told.at(-1)?.offered).toContain('look_up_bill');
     expect(told.at(-1)?.said).toEqual(told[0]?.said);
+  });
+
+  it('say: the model knows the order, and everybody hears what is announced', async () => {
+    const told: string[] = [];
+    const llm: LanguageModel = {
+      name: 'example/knows',
+      async *respond({ messages }) {
+        told.push(messages.map(({ content }) => content).join(' '));
+        yield { type: 'text', delta: 'At noon.' };
+      },
+    };
+    const ended: CallRecord[] = [];
+    const { phone, url, announce } = await startSay({
+      ...(await settings()),
+      agent: { llm },
+      onCallEnd: (record) => void ended.push(record),
+    });
+    const isSaid = new AbortController();
+    const until: CallerStep = { type: 'wait-until', signal: isSaid.signal, timeoutMs: 30_000 };
+    const script: CallerStep[] = [WAIT, { type: 'say', text: 'When is it ready?' }, WAIT, until];
+    const calling = simulateCall({ url, from: '+15005550020', script });
+    await eventually('the answer', () => (told.length > 0 ? true : undefined));
+    expect(await announce('We close in ten minutes.')).toEqual(['heard']);
+    isSaid.abort();
+    await calling;
+    await phone.disconnect();
+    expect(told[0]).toContain('The caller has ordered two loaves of rye bread');
+    expect(ended.flatMap(transcript).slice(-2)).toEqual([
+      'agent: At noon.',
+      'agent: We close in ten minutes.',
+    ]);
   });
 
   it('on-message: a function, HTTP and a WebSocket answer', async () => {
