@@ -29,7 +29,8 @@ export function addServers(program: Command, { context, wholeNumber, finish }: S
 serving takes new calls, draining only finishes those that are up, handing-over
 gives them to the server that has taken its place.
 
-Run it as the user of the server. Exit codes: 0 one runs, 1 none answers, 2 usage.`,
+Run it as the user of the server. Exit codes: 0 one runs, 1 none answers,
+2 usage.`,
     )
     .action(async (flags: StatusFlags) => {
       const { runStatus } = await import('./status-command.js');
