@@ -30,6 +30,8 @@ interface Told {
 
 export interface KilledPhoneOptions {
   readonly agent?: object;
+  /** Options of the agent `billing`, to whom the agent hands over a caller who asks for a bill. @default there is none */
+  readonly billing?: object;
   readonly serve?: object;
   readonly simulator?: Partial<SimulatorOptions>;
 }
@@ -65,6 +67,7 @@ export class KilledPhone implements AsyncDisposable {
     const settings = JSON.stringify({
       carrier: { id, options: carrierCredentials(simulator) },
       agent: { systemPrompt: 'You help.', firstMessage: 'Hello, how can I help you?', ...options.agent },
+      billing: options.billing,
       serve: { port, dataDir, ...options.serve },
       number: OWN_NUMBER,
       host: PUBLIC_HOST,

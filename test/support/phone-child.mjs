@@ -2,6 +2,9 @@
 /** @type {typeof import('../../src/index.js')} */
 const { CarrierA, CarrierB, Offhook } = await import(new URL('../../dist/index.js', import.meta.url).href);
 
+/** @type {typeof import('../../src/testing/tone-voice.js')} */
+const { speakInTones } = await import(new URL('../../dist/testing/tone-voice.js', import.meta.url).href);
+
 /** @type {typeof import('../../src/base/load-judge.js')} */
 const { LoadJudge } = await import(new URL('../../dist/base/load-judge.js', import.meta.url).href);
 // It is not the tests that a machine without time would have to spare.
@@ -31,7 +34,7 @@ const lookingUp = {
   },
 };
 
-/** @typedef {{ carrier: { id: 'carrier-a' | 'carrier-b', options: object }, agent: { looksUp?: true }, serve: object, number: string, host: string }} Settings */
+/** @typedef {{ carrier: { id: 'carrier-a' | 'carrier-b', options: object }, agent: { looksUp?: true }, billing?: { say?: string }, serve: object, number: string, host: string }} Settings */
 const settings = /** @type {Settings} */ (JSON.parse(process.argv[2] ?? ''));
 const { id, options } = settings.carrier;
 const carrier = id === 'carrier-a' ? new CarrierA(options) : new CarrierB(options);
@@ -39,8 +42,45 @@ const phone = new Offhook({ carrier, phoneNumber: settings.number, webhookUrl: s
 /** @param {object} message */
 const tell = (message) => void process.send?.(message);
 const { looksUp, ...agentOptions } = settings.agent;
+const isBill = /\bbill\b/i;
+/** Hands over a caller who asks for a bill, or says who it is. @param {string} name @param {string} [to] @returns {import('../../src/index.js').LanguageModel} */
+const modelOf = (name, to) => ({
+  name: `test/${name}`,
+  async *respond({ messages }) {
+    const last = messages.at(-1);
+    const isAsked = isBill.test(messages.findLast(({ role }) => role === 'user')?.content ?? '');
+    // It tries again where the caller was in its way, or a busy machine.
+    const isDone = last?.role === 'tool' && !last.content.includes('Not done');
+    if (to === undefined || !isAsked || isDone) {
+      yield { type: 'text', delta: `This is ${name}, who helps you.` };
+      return;
+    }
+    yield { type: 'text', delta: 'I put you through to somebody who knows bills.' };
+    const args = { to, summary: 'Asks for a bill.' };
+    const id = `call_${messages.length}`;
+    yield { type: 'tool-call', id, name: 'hand_off', arguments: args, argumentsText: JSON.stringify(args) };
+  },
+});
+/** Takes no time, however busy the machine is. @type {import('../../src/index.js').TextToSpeech} */
+const tts = {
+  name: 'test/tones',
+  open: () => ({
+    async *synthesize(text) {
+      yield speakInTones(text, { sampleRateHz: 16_000 });
+    },
+    close() {},
+  }),
+};
+const { billing } = settings;
+if (billing !== undefined) phone.agent({ name: 'billing', idle: false, tts, llm: modelOf('billing') });
+const handing = billing && {
+  tts,
+  llm: modelOf('desk', 'bills'),
+  handoffs: { bills: { agent: 'billing', when: 'bills', say: billing.say } },
+};
 const agent = phone.agent({
   name: 'desk',
+  ...handing,
   // What is said then depends on how busy the machine is.
   turnTaking: { fillers: [] },
   ...agentOptions,
