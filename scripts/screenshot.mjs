@@ -86,6 +86,8 @@ async function startSample() {
       sendDigits: async () => {},
       say: async () => 'heard',
       inform: async () => {},
+      pauseRecording: async () => {},
+      resumeRecording: async () => {},
     },
     logger: silentLogger,
   });

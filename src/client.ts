@@ -141,6 +141,19 @@ export class Offhook {
   }
 
   /**
+   * Records nothing of a live call on this machine until `resumeRecording`: both sides are silent there, and the record says so in `pauses`. Before the
+   * call is connected, its recording begins paused. @throws NotFoundError, RequestError for a call that is over, and without `localRecording`
+   */
+  async pauseRecording(callId: string): Promise<void> {
+    await this.#serving('pauseRecording()').controls.pauseRecording(callId);
+  }
+
+  /** Goes on with the recording, unless a tool has paused it, too. @throws NotFoundError, RequestError for a call that is over, and without `localRecording` */
+  async resumeRecording(callId: string): Promise<void> {
+    await this.#serving('resumeRecording()').controls.resumeRecording(callId);
+  }
+
+  /**
    * Takes no new call, and disconnects once those that are up are over, or after `timeoutSeconds`. Meanwhile inbound calls get the busy answer,
    * `call()` throws `LimitError`, `GET /ready` answers 503, and everything else works as before. Resolves when nothing is left, as
    * `disconnect` does, which may be called meanwhile to end at once. Of several drains, the one whose time is over first ends the calls. Does nothing when nothing is served.

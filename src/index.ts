@@ -12,6 +12,7 @@ export {
   ProviderError,
   RequestError,
   SignatureError,
+  RecordingError,
   StoreError,
   TranscoderError,
 } from './base/errors.js';
@@ -113,6 +114,7 @@ export type { ByLanguage } from './options/languages.js';
 export type { StageOptions } from './options/providers.js';
 export type { DrainOptions } from './options/drain.js';
 export type { PrivacyOptions } from './options/privacy.js';
+export type { LocalRecordingOptions } from './options/local-recording.js';
 export type { ResumeOptions } from './options/resume.js';
 export type { AgentChoice, ChooseAgent, RingingCall } from './options/agent-choice.js';
 export type { AttachOptions, ServeOptions } from './options/serve.js';

@@ -31,6 +31,7 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
     'engines',
   ],
   dashboard: ['contract', 'base', 'events', 'stores:contract'],
+  recordings: ['contract', 'base', 'audio', 'transcoder'],
   observability: ['contract', 'base', 'events'],
   server: ['contract', 'base', 'carriers:contract', 'calls', 'dashboard', 'stores:contract'],
 };

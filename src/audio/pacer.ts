@@ -29,7 +29,10 @@ export interface PlaybackListener {
   played(frame: Int16Array, atMs: number): void;
   /** The same of audio that came as the bytes of the line. */
   passed(bytes: Uint8Array, line: TelephoneLine, atMs: number): void;
-  markHeard(atMs: number): void;
+  /** A mark came back, `lagMs` later than what is before it was to have sounded. */
+  markHeard(atMs: number, lagMs: number): void;
+  /** 20 ms as the line carries them, from `atMs` on. Valid until the call returns. */
+  sent(bytes: Uint8Array, atMs: number): void;
   /** What would have sounded after `atMs` does not. */
   cut(atMs: number): void;
 }
@@ -208,7 +211,7 @@ export class Pacer implements LinePlayout {
     const now = this.#clock.now();
     this.#playback.acknowledge(now, position);
     this.#queue.keep(this.#playback.sentMs - this.#playback.heardMs(now));
-    this.#listener?.markHeard(now);
+    this.#listener?.markHeard(now, this.#playback.lagMs);
     if (position >= this.#playback.sentMs) this.#unconfirmed = false;
     return true;
   }
@@ -327,14 +330,19 @@ export class Pacer implements LinePlayout {
     const { line } = this.#converter;
     if (isPcm(audio)) {
       this.#listener?.played(audio, playsAt);
-      this.#sink.sendAudio(this.#converter.convert(audio));
+      this.#sendBytes(this.#converter.convert(audio), playsAt);
     } else if (line !== undefined) {
       // What the resampler still holds is no part of what will come behind these bytes.
       if (!this.#passedThrough) this.#converter.reset();
       this.#listener?.passed(audio, line, playsAt);
-      this.#sink.sendAudio(audio);
+      this.#sendBytes(audio, playsAt);
     }
     this.#passedThrough = !isPcm(audio);
+  }
+
+  #sendBytes(bytes: Uint8Array, playsAt: number): void {
+    this.#listener?.sent(bytes, playsAt);
+    this.#sink.sendAudio(bytes);
   }
 
   /** A frame that never had to wait is not late. Those behind a late one were due at its pace. */

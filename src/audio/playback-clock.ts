@@ -32,6 +32,11 @@ export class PlaybackClock {
     return this.#sentMs;
   }
 
+  /** How much later than it was to sound the last acknowledged audio was heard, in milliseconds. */
+  get lagMs(): number {
+    return this.#lagMs;
+  }
+
   /** How much longer the player has something to play. Never negative. */
   bufferedMs(now: number): number {
     return Math.max(0, this.#idleAt - now);

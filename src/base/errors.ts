@@ -23,6 +23,10 @@ export const ERROR_CODES = {
   CARRIER_FAILED: 'The carrier refused a request or did not answer.',
   PROVIDER_FAILED: 'An AI provider refused, failed or did not answer.',
   STORE_FAILED: 'The call store failed to read or write.',
+  RECORDING_ABSENT: 'The call has no recording, or it is not kept any more.',
+  RECORDING_NOT_READY: 'The recording is still being made.',
+  RECORDING_LOCKED: 'The recording is encrypted, and the key is missing or another one.',
+  RECORDING_DAMAGED: 'The file of the recording is damaged.',
   TRANSCODER_UNAVAILABLE: 'No transcoder backend, or not the forced one, could be loaded.',
   TRANSCODER_INPUT: 'The transcoder received invalid input.',
   INTERNAL: 'An unexpected error inside offhook.',
@@ -51,6 +55,10 @@ export const HTTP_STATUSES: Readonly<Record<ErrorCode, number>> = {
   CARRIER_FAILED: 502,
   PROVIDER_FAILED: 502,
   STORE_FAILED: 503,
+  RECORDING_ABSENT: 404,
+  RECORDING_NOT_READY: 409,
+  RECORDING_LOCKED: 503,
+  RECORDING_DAMAGED: 503,
   TRANSCODER_UNAVAILABLE: 500,
   TRANSCODER_INPUT: 500,
   INTERNAL: 500,
@@ -175,6 +183,17 @@ export class ProviderError extends OffhookError {
 export class StoreError extends OffhookError {
   constructor(message: string, options?: { cause?: unknown }) {
     super('STORE_FAILED', message, options);
+  }
+}
+
+/** A recording on this machine that cannot be played. */
+export class RecordingError extends OffhookError {
+  constructor(
+    code: Extract<ErrorCode, `RECORDING_${string}`>,
+    message: string,
+    options?: { cause?: unknown },
+  ) {
+    super(code, message, options);
   }
 }
 

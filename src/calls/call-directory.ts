@@ -6,7 +6,7 @@ import { describeError } from '../base/log.js';
 import { maskPhone } from '../base/redact.js';
 import type { CallAnswer } from '../carriers/carrier.js';
 import type { SayOptions, SayOutcome } from '../contract/call-command.js';
-import type { CallRecord, HangUpState } from '../contract/call-record.js';
+import type { CallRecord, HangUpState, LocalRecording } from '../contract/call-record.js';
 import { type BriefCall, type BriefEnding, recordBriefly, reportedBriefly } from './ending/brief-call.js';
 import { Budget, type BudgetLimits } from './money/budget.js';
 import type {
@@ -328,6 +328,20 @@ export class CallDirectory implements CallDesk {
 
   async inform(callId: string, text: string): Promise<void> {
     await this.#demand(callId).inform(text);
+  }
+
+  async pauseRecording(callId: string): Promise<void> {
+    this.#demand(callId).pauseRecording();
+  }
+
+  async resumeRecording(callId: string): Promise<void> {
+    this.#demand(callId).resumeRecording();
+  }
+
+  /** What became of a recording that another process has left of a call that is over. */
+  recordedLocally(record: CallRecord, recording: LocalRecording): void {
+    const call = this.#registry.ended(record.callId) ?? recallCall(record, this.#env);
+    call.ledger.recordedLocally(recording);
   }
 
   drain(isDraining = true): void {

@@ -11,6 +11,7 @@ import type { ChooseCall, ChosenAgent } from './choice/call-choice.js';
 import type { BudgetLimits } from './money/budget.js';
 import type { PrivacyPolicy } from './privacy/private-facts.js';
 import type { Pricing } from './money/pricing.js';
+import type { CallRecordings } from './recording/call-recordings.js';
 
 /** What `CallDirectory` is made of. */
 export interface CallEnvironment {
@@ -54,4 +55,6 @@ export interface CallEnvironment {
   readonly privacy?: PrivacyPolicy | undefined;
   /** Records every call, where the carrier can. */
   readonly recording: boolean;
+  /** Records every call on this machine; undefined where none is. Asked when a conversation begins. @default none */
+  readonly localRecordings?: (() => CallRecordings | undefined) | undefined;
 }

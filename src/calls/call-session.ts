@@ -38,6 +38,7 @@ import type { Loss } from './ending/lost-call.js';
 import { MachineWatch } from './outbound/machine-watch.js';
 import { OutboundCall } from './outbound/outbound-call.js';
 import { answerRinging } from './ringing-call.js';
+import { CallRecording } from './recording/call-recording.js';
 import { CallResumption, showsLife } from './resume/call-resumption.js';
 import type { CallState } from './resume/call-state.js';
 import type { ResumedSeed, SessionOwner, SessionSeed } from './session-owner.js';
@@ -77,6 +78,7 @@ export class CallSession {
   readonly #context: SessionContext;
   readonly #media: CallMedia;
   readonly #conversation: CallConversation;
+  readonly #recording: CallRecording;
   readonly #keys: CallKeys;
   readonly #transfer: CallTransfer;
   readonly #return: CallerReturn;
@@ -118,6 +120,7 @@ export class CallSession {
       gone: (loss, { wasUp }) => this.#departure.gone(loss, { wasUp }),
       missing: (failure) => this.#streamMissing(failure),
     });
+    this.#recording = new CallRecording(this.#context, resumed?.record.localRecording ?? null);
     this.#conversation = new CallConversation(
       this.#context,
       {
@@ -129,8 +132,11 @@ export class CallSession {
               this.#demandConversation('The call cannot be transferred now.'),
             ),
           sendDigits: (digits) => this.sendDigits(digits),
+          pauseRecording: () => this.#recording.pause('tool'),
+          resumeRecording: () => this.#recording.resume('tool'),
         },
         counters: this.#media.counters,
+        recording: this.#recording,
       },
       {
         ends: (ending) => this.#agentEnds(ending),
@@ -149,7 +155,10 @@ export class CallSession {
       speechless: (ending) => this.#announced.apologize(ending),
     });
     this.#keys = new CallKeys(this.#context, this.#media, {
-      pressed: (digit) => this.#conversation.pushDtmf(digit),
+      pressed: (digit) => {
+        this.#recording.keyPressed();
+        this.#conversation.pushDtmf(digit);
+      },
       refusedAfter: (loss) => this.#departure.gone(loss, { wasUp: true }),
     });
     this.#transfer = new CallTransfer(this.#context, {
@@ -441,6 +450,16 @@ export class CallSession {
     this.#demandAgent('The agent cannot be told that now.', { isEnding });
     this.#conversation.inform(text);
     await this.#context.kept();
+  }
+
+  /** @throws RequestError where no call is recorded */
+  pauseRecording(): void {
+    this.#recording.pause('application');
+  }
+
+  /** @throws RequestError where no call is recorded */
+  resumeRecording(): void {
+    this.#recording.resume('application');
   }
 
   /** Most of the money for the call is used. */

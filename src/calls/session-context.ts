@@ -12,7 +12,7 @@ import type { CallTimers } from './call-timers.js';
  * `answer`: the carrier's word that an inbound call was answered. `ring`: that it was answered
  * or not. `stream`: a stream that is expected. `retry`: before it is asked for again. `report`: what may still come after the
  * report of the end. `transfer`, `machine`, `announcement`, `max`: the longest time of each. `look`: before the carrier is asked whether the announcement is over. `budget`: an end that is due at once.
- * `resumption`: before the carrier is asked again whether it still has the call.
+ * `keys`: before a recording goes on behind keys. `resumption`: before the carrier is asked again whether it still has the call.
  */
 export type TimerName =
   | 'answer'
@@ -26,6 +26,7 @@ export type TimerName =
   | 'look'
   | 'max'
   | 'budget'
+  | 'keys'
   | 'resumption';
 
 export interface SessionContext {

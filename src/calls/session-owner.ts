@@ -1,5 +1,5 @@
 // What a session begins with, what it asks of its keeper, and what it leaves behind.
-import type { CallDirection, HangUpState, Recording } from '../contract/call-record.js';
+import type { CallDirection, HangUpState, LocalRecording, Recording } from '../contract/call-record.js';
 import type { AgentlessAnswer, ChosenAgent } from './choice/call-choice.js';
 import type { OutboundRequest, StreamAdmission } from './call-desk.js';
 import type { EngineRecipe } from '../engines/engine.js';
@@ -42,6 +42,7 @@ export interface LateLedger {
   /** How the hang-up stands; null where none was asked for. */
   readonly hangUp: HangUpState | null;
   recorded(recording: Recording): void;
+  recordedLocally(recording: LocalRecording): void;
   charged(costUsd: number): void;
   note(code: string, message: string): void;
   hungUp(state: HangUpState): void;

@@ -19,7 +19,7 @@ export interface ForgetParts {
   readonly isRecording?: boolean;
   /** Of a call that the store may take for over. @default none is */
   isLive?(callId: string): boolean;
-  /** Lets go of what else is kept of the call. Never rejects. @default nothing is */
+  /** Lets go of what else is kept of the call. @throws StoreError where some of it stays. @default nothing is */
   remove?(callId: string): Promise<void>;
   readonly nodeId: string;
   readonly clock: Clock;
@@ -52,11 +52,11 @@ export async function forgetCall(callId: string, parts: ForgetParts): Promise<Fo
 }
 
 /** What could not be done the last time is done now. */
-async function forgetAgain(callId: string, { store }: ForgetParts): Promise<ForgetOutcome> {
+async function forgetAgain(callId: string, { store, remove }: ForgetParts): Promise<ForgetOutcome> {
   const forgotten = (await store.forgotten?.()) ?? [];
   const deletion = forgotten.find((event) => event.callId === callId);
   if (deletion === undefined) throw new NotFoundError('No such call.');
-  await store.append(deletion);
+  await Promise.all([store.append(deletion), remove?.(callId)]);
   return { carrierRecording: null, carrierCallId: null };
 }
 

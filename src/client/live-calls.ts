@@ -9,7 +9,7 @@ import type { ResumedSeed } from '../calls/session-owner.js';
 import { phrasesIn } from '../engines/languages/spoken-words.js';
 import type { CallEvent } from '../contract/call-event.js';
 import type { Agent } from '../options/agent.js';
-import { messageIn } from '../options/resume.js';
+import { textIn } from '../options/text-by-language.js';
 import type { CheckedServeOptions } from '../options/serve.js';
 import type { CallStore } from '../stores/call-store.js';
 import { StateFolder } from '../stores/state-folder.js';
@@ -143,7 +143,7 @@ export class LiveCalls {
     if (wasLetGo === true) return { recipe, message: '' };
     // A record may be older than its field.
     const language = record.language ?? recipe.language;
-    const said = messageIn(language, options.resume.message);
+    const said = textIn(language, options.resume.message);
     return { recipe, message: said ?? phrasesIn(recipe, language ?? null).resumed.message };
   }
 }

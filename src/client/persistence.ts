@@ -41,6 +41,8 @@ export interface PersistenceParts extends Pick<HandoverParts, 'status' | 'drain'
   readonly elsewhere: EventBus;
   /** The store is open, and nothing was told yet. */
   opened(store: CallStore): void;
+  /** Another process is gone, and what it has left is this one's. */
+  inherited(store: CallStore): void;
 }
 
 /** A call that another process gives to this one. */
@@ -221,6 +223,7 @@ export class Persistence {
     await takeOver(store, this.#takeOverParts(isHad), await this.#live.kept());
     desk.goOn();
     await this.#redeliver(await this.#leftEnds());
+    this.#parts.inherited(store);
   }
 
   #takeOverParts(isHad: (callId: string) => boolean = () => false): TakeOverParts {

@@ -29,6 +29,7 @@ import {
   chooseSpeechToText,
   chooseTextToSpeech,
 } from './auto-providers.js';
+import { type TextByLanguage, textIn } from '../options/text-by-language.js';
 import { PlaceholderWatch } from './placeholder-watch.js';
 import { RetirementWatch } from './retirement-watch.js';
 import type { ToolServers } from './tool-servers.js';
@@ -51,6 +52,7 @@ interface VoiceMode {
 /** Makes recipes. Says once per agent which stages were chosen for it, and why. */
 export class Recipes {
   readonly #onMessage: MessageTarget | undefined;
+  readonly #announcement: TextByLanguage | undefined;
   readonly #logger: Logger;
   readonly #clock: Clock;
   readonly #pricing: Pricing | undefined;
@@ -65,6 +67,8 @@ export class Recipes {
   constructor(parts: {
     onMessage: MessageTarget | undefined;
     logger: Logger;
+    /** What callers are told before anything else. @default nothing */
+    announcement?: TextByLanguage | undefined;
     /** Told of the providers that an agent names. */
     pricing?: Pricing | undefined;
     /** @default the system's */
@@ -77,6 +81,7 @@ export class Recipes {
     const { clock = systemClock } = parts;
     this.#targetOf = parts.targetOf;
     this.#onMessage = parts.onMessage;
+    this.#announcement = parts.announcement;
     this.#logger = parts.logger;
     this.#pricing = parts.pricing;
     this.#toolServers = parts.toolServers;
@@ -171,13 +176,26 @@ export class Recipes {
     engine.assertConfigured?.();
     const toolsOf = () => this.#toolsOf(agent);
     return createRealtimeRecipe({
-      ...agent.optionsFor(call),
+      ...this.#optionsFor(agent, call),
       handoffs: offersOf(agent),
       model: engine,
       get tools() {
         return toolsOf();
       },
     });
+  }
+
+  /** Its first words are what every caller has to hear to their end. Whoever goes on with a call says no first words. */
+  #optionsFor(agent: Agent, call: CallTexts): Agent['options'] {
+    const options = agent.optionsFor(call);
+    const { language, firstMessage = '', turnTaking } = options;
+    const announcement = textIn(language, this.#announcement)?.trim();
+    if (announcement === undefined || announcement === '') return options;
+    return {
+      ...options,
+      firstMessage: `${announcement} ${firstMessage}`.trim(),
+      turnTaking: { ...turnTaking, interruptibleGreeting: false },
+    };
   }
 
   /** Those of servers are known when these have been asked, which is after the recipe was made and before there is a call. */
@@ -189,7 +207,7 @@ export class Recipes {
     const { stt, llm, tts } = this.#stagesOf(mode);
     const toolsOf = () => this.#toolsOf(mode.agent);
     return createPipelineRecipe({
-      ...mode.agent.optionsFor(call),
+      ...this.#optionsFor(mode.agent, call),
       languages: this.#voicesOf(mode),
       handoffs: offersOf(mode.agent),
       stt: stt.provider,

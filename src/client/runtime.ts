@@ -39,6 +39,7 @@ import { PublicHost } from './public-host.js';
 import { Recipes } from './recipes.js';
 import { ServingAgents, type ServingClient, type SetAgent } from './serving-agents.js';
 import { drainOnSignal, endProcessAfter } from './signals.js';
+import { LocalRecordings } from './local-recordings.js';
 import { Persistence } from './persistence.js';
 import { ToolServers } from './tool-servers.js';
 import { pointNumbers, webhookUrls } from './voice-url.js';
@@ -90,6 +91,7 @@ export class Runtime {
   readonly #clock: StoppableClock;
   #tracer: CallTracer | undefined;
   readonly #persistence: Persistence;
+  readonly #recordings: LocalRecordings;
   /** Tells what happens in calls that are still at the process before this one. */
   readonly #elsewhere: EventBus;
   readonly #startedAt = systemClock.wallNow();
@@ -130,6 +132,7 @@ export class Runtime {
     this.#toolServers = new ToolServers({ agents: equipped, clock, logger });
     this.#recipes = new Recipes({
       onMessage: options.onMessage,
+      announcement: options.localRecording?.announcement,
       logger,
       pricing,
       clock,
@@ -171,12 +174,14 @@ export class Runtime {
       publicHost: () => this.#publicHost.name,
       ownNumber: client.numbers[0].number,
       recording: options.recording,
+      localRecordings: () => this.#recordings.keeper,
       privacy: options.privacy,
       isRecordKept: () => this.#persistence.store?.isKept === true,
       maxCalls: options.maxCalls,
       pricing,
       budget: options.budget,
     });
+    this.#recordings = new LocalRecordings({ options, desk: this.#desk, clock, logger });
     this.#persistence = this.#createPersistence();
   }
 
@@ -207,7 +212,7 @@ export class Runtime {
     const { store } = this.#persistence;
     if (store === undefined) throw new NotFoundError('No such call.');
     const { carrier } = this.#client;
-    const [desk, persistence] = [this.#desk, this.#persistence];
+    const [desk, persistence, recordings] = [this.#desk, this.#persistence, this.#recordings];
     return forgetCall(callId, {
       store,
       bus: this.#bus,
@@ -216,7 +221,7 @@ export class Runtime {
       isLive: (id) => desk.isLive(id),
       async remove(id) {
         desk.erase(id);
-        await persistence.forget(id);
+        await Promise.all([persistence.forget(id), recordings.forget(id)]);
       },
       nodeId: this.#nodeId,
       clock: this.#clock,
@@ -322,6 +327,7 @@ export class Runtime {
     this.#persistence.closeLive();
     const callbacks = heldWithin(this.#clock, this.#options.drainMs, this.#callbacks.settled());
     await Promise.all([callbacks, this.#forwarder?.close()]);
+    await this.#recordings.close(this.#options.drainMs);
     this.#callbacks.close();
     this.#metrics.close();
     this.#tracer?.close();
@@ -345,6 +351,8 @@ export class Runtime {
     const store = await this.#persistence.open();
     this.#refuseWhenClosing();
     await this.#desk.budget?.recallFrom(async (from) => (await store.list({ limit: 500, from })).calls);
+    await this.#recordings.open(store);
+    this.#refuseWhenClosing();
     const server = await this.#createServer(store);
     this.#server = server;
     const port = await enter(server);
@@ -355,6 +363,8 @@ export class Runtime {
     }
     this.#desk.goOn();
     await this.#persistence.handover?.open(server);
+    // Those of a process that lives are its own until it is gone.
+    if (this.#persistence.handover?.neighbor === undefined) this.#recordings.recover(store);
     return { port, store };
   }
 
@@ -399,6 +409,7 @@ export class Runtime {
       opened: (store) => {
         this.#forwarder = feedDashboard(options.dashboardFeed, { bus, store, nodeId, logger, clock });
       },
+      inherited: (store) => this.#recordings.recover(store),
       status: () => ({
         nodeId,
         pid: process.pid,
@@ -444,6 +455,7 @@ export class Runtime {
       allowedHosts: webhookUrl === undefined ? [options.host] : [options.host, webhookUrl],
       entry: () => this.#entry(),
       metrics: () => this.#metrics.text(),
+      recordings: this.#recordings.files ?? null,
       logger,
       clock,
     });

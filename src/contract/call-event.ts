@@ -12,6 +12,7 @@ import type {
   Cost,
   EndReason,
   HangUpState,
+  LocalRecording,
   MediaCounters,
   ProviderStage,
   Recording,
@@ -121,6 +122,12 @@ export type CallFact =
       type: 'recording.completed';
       /** Where the recording is. */
       recording: Recording;
+    }
+  /** The recording on the machine of the server began, was paused or went on, was given up, or is there. */
+  | {
+      type: 'local-recording.updated';
+      /** The whole state of the recording. */
+      recording: LocalRecording;
     }
   /** A transfer started, or its result is known. */
   | {
@@ -260,9 +267,10 @@ export type CallEvent = CallEventEnvelope & CallFact;
 
 export type CallEventType = CallEvent['type'];
 
-/** The types that may follow `call.ended`: its price, its recording, its hang-up, trouble with them, and that it was deleted. */
+/** The types that may follow `call.ended`: its price, its recordings, its hang-up, trouble with them, and that it was deleted. */
 export const LATE_FACTS: readonly CallEventType[] = [
   'recording.completed',
+  'local-recording.updated',
   'cost.updated',
   'incident.noted',
   'hangup.updated',

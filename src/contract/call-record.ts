@@ -268,6 +268,67 @@ export interface Recording {
   status: 'completed' | 'absent';
 }
 
+/**
+ * State of a recording on this machine. `recording`: the call is up. `pending`: the call is over, and the file is being made. `completed`: the
+ * file is there. `failed`: there is none.
+ */
+export const LOCAL_RECORDING_STATUSES = ['recording', 'pending', 'completed', 'failed'] as const;
+export type LocalRecordingStatus = (typeof LOCAL_RECORDING_STATUSES)[number];
+
+/**
+ * Why a recording lacks something of the call, or all of it. `disk-full`, `disk-slow` (nothing was written for 10 s) and `disk-failed`: it was
+ * given up, and has what came before. `tape-damaged`: what was written during the call cannot be read to its end. `key-wrong`: it was encrypted
+ * with another key. `too-long`: it does not fit into a file. `empty`: there was no audio. `lost`: its files are gone. `unavailable`: the folder
+ * cannot be used.
+ */
+export const LOCAL_RECORDING_TROUBLES = [
+  'disk-full',
+  'disk-slow',
+  'disk-failed',
+  'tape-damaged',
+  'key-wrong',
+  'too-long',
+  'empty',
+  'lost',
+  'unavailable',
+] as const;
+export type LocalRecordingTrouble = (typeof LOCAL_RECORDING_TROUBLES)[number];
+
+/** Who paused a recording. `keys`: the caller was keying in a secret. */
+export const RECORDING_PAUSERS = ['application', 'tool', 'keys'] as const;
+export type RecordingPauser = (typeof RECORDING_PAUSERS)[number];
+
+/** A time in which nothing was recorded: both sides are silent there. */
+export interface RecordingPause {
+  /** When it began. */
+  startedAt: number;
+  /** When it ended; null while it lasts, and for one that lasted until the end of the call. */
+  endedAt: number | null;
+  /** Who asked for it first. */
+  by: RecordingPauser;
+}
+
+/** The most pauses that a record names. Later ones are kept as well, and not named. */
+export const MAX_RECORDING_PAUSES = 100;
+
+/** The recording of the call on the machine of its server. */
+export interface LocalRecording {
+  /** How far it is. */
+  status: LocalRecordingStatus;
+  /** Name of the file in the folder `recordings` of `dataDir`; null until it is there. */
+  file: string | null;
+  /** When it begins. */
+  startedAt: number;
+  /** Its length, pauses and gaps included; null until it is there. */
+  durationMs: number | null;
+  /** Size of the file; null until it is there. */
+  bytes: number | null;
+  /** Pauses, oldest first, at most 100. */
+  pauses: RecordingPause[];
+  /** Why it lacks something of the call; null if it does not. */
+  trouble: LocalRecordingTrouble | null;
+}
+
 /** Result of answering machine detection. */
 export interface AmdResult {
   /** Who or what answered. */
@@ -401,6 +462,8 @@ export interface CallRecord {
   media: MediaCounters | null;
   /** The carrier's recording; null until the carrier reports it. */
   recording: Recording | null;
+  /** The recording on the machine of the server; null without `localRecording`, and until the call connects. */
+  localRecording: LocalRecording | null;
   /** Result of answering machine detection; null if there is none. */
   amd: AmdResult | null;
   /** The last transfer; null if there was none. */

@@ -22,6 +22,8 @@ export interface Endpoint {
   readonly tag: 'Calls' | 'Live' | 'Commands' | 'Standalone dashboard' | 'Machines';
   readonly summary: string;
   readonly parameters?: QueryParameters;
+  /** A part of the body can be asked for. */
+  readonly hasRanges?: boolean;
   readonly requestBody?: JsonSchema;
   /** It is there only where a dashboard token is set, also for whoever is on this machine. */
   readonly needsToken?: boolean;
@@ -64,6 +66,21 @@ export const ENDPOINTS = [
       'Delete a call that is over, with all that is kept of it. Only its ID remains. Repeating it changes nothing. Needs a dashboard token.',
     needsToken: true,
     success: { status: 200, ...json('ForgetAnswer', 'The call is deleted.') },
+    refusals: [404, 409],
+  },
+  {
+    operationId: 'getCallAudio',
+    tag: 'Calls',
+    method: 'get',
+    path: '/api/dashboard/calls/{callId}/audio',
+    summary:
+      'Get the recording of a call that `localRecording` has made: stereo, the caller left, the agent right as the caller heard it.',
+    hasRanges: true,
+    success: {
+      status: 200,
+      description: 'The whole file.',
+      content: { 'audio/wav': { type: 'string', format: 'binary' } },
+    },
     refusals: [404, 409],
   },
   {

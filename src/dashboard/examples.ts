@@ -80,6 +80,7 @@ const SUMMARY = {
   },
   media: { framesReceived: 2100, framesSent: 260, unexpectedMessages: 0, clears: 0 },
   recording: null,
+  localRecording: null,
   amd: null,
   transfer: null,
   handoffs: [],

@@ -8,6 +8,7 @@ import type { CallEntry } from '../contract/dashboard-api.js';
 import type { CallEvents } from '../contract/call-event.js';
 import type { CallReader } from '../stores/call-store.js';
 import { Gatekeeper } from './auth.js';
+import type { RecordingSource } from './call-audio.js';
 import type { IngestEndpoint } from './ingest-endpoint.js';
 import { createPage, loadPage, type Page } from './page.js';
 import type { DashboardHandler } from './router.js';
@@ -34,6 +35,8 @@ export interface DashboardOptions {
   entry?: () => CallEntry;
   /** Metrics of the process around, in the text exposition format, for `/metrics`. @default none */
   metrics?: () => string;
+  /** Recordings of calls, for `/api/dashboard/calls/{callId}/audio`. @default there are none */
+  recordings?: RecordingSource | null;
   /** @default JSON lines on standard error, level info */
   logger?: Logger;
   /** @default the real clock */
@@ -79,6 +82,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     forget: options.forget ?? controls?.forget?.bind(controls) ?? null,
     metrics: options.metrics ?? (() => ''),
     ingest: options.ingest ?? null,
+    recordings: options.recordings ?? null,
     clock,
     logger,
   };

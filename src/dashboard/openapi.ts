@@ -9,14 +9,14 @@ const REFUSALS: Readonly<Record<number, string>> = {
   400: 'A parameter or the body is wrong; the message names it.',
   401: 'The token is missing or wrong.',
   403: 'The request comes from an origin or address that is not allowed.',
-  404: 'No such call.',
-  409: 'The call is over, or another process owns it.',
+  404: 'No such call, or it has no recording.',
+  409: 'The call is over, another process owns it, or its recording is still being made.',
   413: 'The body is larger than allowed.',
   415: 'The body is not JSON.',
   429: 'Too many wrong tokens from this address, or too many event streams.',
   500: 'The server failed.',
   502: 'The carrier refused, or did not answer.',
-  503: 'The call store cannot be read.',
+  503: 'The call store, or the recording, cannot be read.',
 };
 
 const ERROR = { 'application/json': body('application/json', ref('Error')) };
@@ -42,8 +42,23 @@ function responses(endpoint: Endpoint): JsonSchema {
     status,
     { description: REFUSALS[status] ?? '', content: ERROR },
   ]);
-  return { [endpoint.success.status]: content(endpoint.success), ...Object.fromEntries(refused) };
+  const parts =
+    endpoint.hasRanges === true
+      ? { 206: content({ ...endpoint.success, description: 'The part that was asked for.' }), 416: BEYOND }
+      : {};
+  return { [endpoint.success.status]: content(endpoint.success), ...parts, ...Object.fromEntries(refused) };
 }
+
+/** Content-Range says how large the whole is. */
+const BEYOND = { description: 'The part begins behind the end.', content: ERROR };
+
+const RANGE = {
+  name: 'Range',
+  in: 'header',
+  required: false,
+  description: 'A part of the file, as `bytes=0-65535`. Several parts are answered with the whole.',
+  schema: { type: 'string' },
+};
 
 const LAST_EVENT_ID = {
   name: 'Last-Event-ID',
@@ -70,7 +85,7 @@ function parameters(endpoint: Endpoint): JsonSchema[] {
     description: "offhook's ID of the call, or the carrier's.",
     schema: { type: 'string' },
   };
-  return [inPath, ...inQuery];
+  return [inPath, ...(endpoint.hasRanges === true ? [RANGE] : []), ...inQuery];
 }
 
 /** What lets a request in. The empty one is for servers without a token. */

@@ -11,6 +11,7 @@ import type { CallReader } from '../stores/call-store.js';
 import { type Answer, errorBody, type LongAnswer, refuseMethod, toErrorAnswer } from './answer.js';
 import type { Gatekeeper, RequestFacts } from './auth.js';
 import { writeInSlices } from './breather.js';
+import { answerRange, openCallAudio, type RecordingSource } from './call-audio.js';
 import { ENDPOINTS, type OperationId } from './endpoints.js';
 import { openExport } from './export.js';
 import { createHandlers, type JsonOperation } from './handlers.js';
@@ -43,6 +44,8 @@ export interface RouterParts {
   controls: CallControls | null;
   /** Null where no call can be deleted. */
   forget: ((callId: string) => Promise<ForgetOutcome>) | null;
+  /** Null where no call is recorded. */
+  recordings: RecordingSource | null;
   /** What `/metrics` tells beside the dashboard's own. */
   metrics(): string;
   /** Takes the calls of other processes; null where there is none. */
@@ -137,6 +140,24 @@ export function createRouter(parts: RouterParts): DashboardHandler {
     }
   }
 
+  const playCall: Endpoint = async (request, response) => {
+    const { callId: id } = request.params;
+    const { callId, file } = await openCallAudio(typeof id === 'string' ? id : '', parts);
+    try {
+      const asked = { range: request.get('range'), ifRange: request.get('if-range') };
+      const { status, headers, start, end } = answerRange(asked, { callId, size: file.size });
+      if (status === 416) {
+        const body = errorBody('REQUEST_INVALID', 'The recording ends before the part that was asked for.');
+        sendAnswer(response, { status, headers, body });
+        return;
+      }
+      response.status(status).set({ ...headers, 'Content-Length': String(end - start) });
+      await sendPieces(request, response, file.read(start, end));
+    } finally {
+      await file.close();
+    }
+  };
+
   const showMetrics: Endpoint = async (_request, response) => {
     const own = formatMetrics(await store.aggregates(), feed.load);
     response.type(METRICS_TYPE).send(own + parts.metrics());
@@ -160,6 +181,7 @@ export function createRouter(parts: RouterParts): DashboardHandler {
   function endpointOf(operation: OperationId): Endpoint {
     if (operation === 'streamEvents') return streamEvents;
     if (operation === 'exportCalls') return exportCalls;
+    if (operation === 'getCallAudio') return playCall;
     return operation === 'getMetrics' ? showMetrics : runHandler(operation);
   }
 

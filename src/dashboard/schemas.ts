@@ -7,8 +7,12 @@ import {
   CARRIER_ID,
   END_REASONS,
   HANG_UP_STATES,
+  LOCAL_RECORDING_STATUSES,
+  LOCAL_RECORDING_TROUBLES,
   MAX_HANDOFFS,
+  MAX_RECORDING_PAUSES,
   PROVIDER_STAGES,
+  RECORDING_PAUSERS,
 } from '../contract/call-record.js';
 import { type JsonSchema, ref } from './json-schema.js';
 import { CALL_DIRECTIONS, MAX_EPOCH_MS, CALL_STATUSES } from './parameters.js';
@@ -20,6 +24,7 @@ const textOrNull: JsonSchema = { type: ['string', 'null'] };
 const flag: JsonSchema = { type: 'boolean' };
 const told: JsonSchema = { type: 'string', minLength: 1, maxLength: MAX_TEXT_CHARS };
 const count: JsonSchema = { type: 'integer', minimum: 0 };
+const countOrNull: JsonSchema = { type: ['integer', 'null'], minimum: 0 };
 const amount: JsonSchema = { type: 'number', minimum: 0 };
 const inTime: JsonSchema = { minimum: 0, maximum: MAX_EPOCH_MS, description: 'Epoch milliseconds.' };
 const epochMs: JsonSchema = { type: 'number', ...inTime };
@@ -104,6 +109,7 @@ const summary: Properties = {
   usage: nullable(ref('Usage')),
   media: nullable(ref('MediaCounters')),
   recording: nullable(ref('Recording')),
+  localRecording: nullable(ref('LocalRecording')),
   amd: nullable(ref('AmdResult')),
   transfer: nullable(ref('Transfer')),
   handoffs: { ...listOf(ref('Handoff')), maxItems: MAX_HANDOFFS },
@@ -136,6 +142,7 @@ const FACTS: { readonly [type: string]: Properties } = {
   'dtmf.received': { digit: text },
   'amd.detected': { amd: ref('AmdResult') },
   'recording.completed': { recording: ref('Recording') },
+  'local-recording.updated': { recording: ref('LocalRecording') },
   'transfer.updated': { to: text, result: nullable(ref('TransferResult')) },
   'incident.noted': { code: text, message: text, durationMs: milliseconds },
   'provider.reconnected': { stage: ref('ProviderStage'), provider: text, code: text, gapMs: milliseconds },
@@ -209,7 +216,7 @@ export const FACT_SCHEMAS: ReadonlyMap<string, JsonSchema> = new Map(
 const FACT_NAMES: ReadonlyMap<string, string> = new Map(
   Object.keys(FACTS).map((type) => [
     type,
-    `${type.replace(/(?:^|\.)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Event`,
+    `${type.replace(/(?:^|[.-])([a-z])/g, (_, letter: string) => letter.toUpperCase())}Event`,
   ]),
 );
 
@@ -339,6 +346,21 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
     clears: count,
   }),
   Recording: shape({ url: textOrNull, durationMs: millisecondsOrNull, status: words('completed', 'absent') }),
+  LocalRecording: shape({
+    status: words(...LOCAL_RECORDING_STATUSES),
+    file: textOrNull,
+    startedAt: epochMs,
+    durationMs: millisecondsOrNull,
+    bytes: countOrNull,
+    pauses: { ...listOf(ref('RecordingPause')), maxItems: MAX_RECORDING_PAUSES },
+    trouble: nullable(ref('LocalRecordingTrouble')),
+  }),
+  LocalRecordingTrouble: words(...LOCAL_RECORDING_TROUBLES),
+  RecordingPause: shape({
+    startedAt: epochMs,
+    endedAt: epochMsOrNull,
+    by: words(...RECORDING_PAUSERS),
+  }),
   AmdResult: shape({ answeredBy: words('human', 'machine', 'fax', 'unknown'), detectedAt: epochMs }),
   Transfer: shape({ to: text, startedAt: epochMs, result: nullable(ref('TransferResult')) }),
   Handoff: shape({ at: epochMs, from: agentNameOrNull, to: agentName, summary: text }),

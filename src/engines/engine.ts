@@ -145,6 +145,10 @@ export interface EngineControls {
   transfer(to: string): Promise<TransferOutcome>;
   /** Plays keys (`0-9 A-D # *`, `w` and `W` for silence, at most 32) to the other side. Resolves when the carrier has taken them. */
   sendDigits(digits: string): Promise<void>;
+  /** Records nothing of the call on this machine until `resumeRecording`. @throws RequestError where no call is recorded */
+  pauseRecording(): void;
+  /** @throws RequestError where no call is recorded */
+  resumeRecording(): void;
 }
 
 /**

@@ -144,6 +144,8 @@ function changes(record: CallRecord, event: CallEvent): Partial<Omit<CallRecord,
       return { amd: event.amd };
     case 'recording.completed':
       return { recording: event.recording };
+    case 'local-recording.updated':
+      return { localRecording: event.recording };
     case 'transfer.updated':
       return { transfer: withTransfer(record, event) };
     case 'incident.noted':
@@ -338,6 +340,7 @@ function openRecord(event: CallEvent): CallRecord {
     usage: null,
     media: null,
     recording: null,
+    localRecording: null,
     amd: null,
     transfer: null,
     handoffs: [],

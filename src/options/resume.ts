@@ -1,6 +1,6 @@
 // The option `resume` of `phone.serve(...)`: what it means, its defaults and ranges. Documented here and nowhere else.
-import { ConfigError } from '../base/errors.js';
 import { checkNames, checkNumber, requireObject } from '../base/option-checks.js';
+import { checkTextByLanguage, type TextByLanguage } from './text-by-language.js';
 
 /** The option `resume` of `phone.serve(...)`: how a call goes on whose media stream, or server process, was lost. */
 export interface ResumeOptions {
@@ -12,8 +12,8 @@ export interface ResumeOptions {
 
 export interface CheckedResumeOptions {
   readonly holdSeconds: number;
-  /** One text, or one per language tag in lower case; undefined for the default. */
-  readonly message: string | Readonly<Record<string, string>> | undefined;
+  /** Undefined for the default. */
+  readonly message: TextByLanguage | undefined;
 }
 
 const MAX_MESSAGE_CHARS = 300;
@@ -26,42 +26,9 @@ export function checkResume(options: ResumeOptions = {}): CheckedResumeOptions {
   checkNames(options, ['holdSeconds', 'message'], 'resume');
   return {
     holdSeconds: checkNumber('resume.holdSeconds', options.holdSeconds, HOLD),
-    message: checkMessage(options.message),
+    message: checkTextByLanguage('resume.message', options.message, {
+      maxChars: MAX_MESSAGE_CHARS,
+      example: "{ en: 'I am back.' }",
+    }),
   };
-}
-
-/** The text for an agent that speaks `language`, a BCP 47 tag: Austrian German is German, too. Undefined where there is none. */
-export function messageIn(language = 'en', message: CheckedResumeOptions['message']): string | undefined {
-  if (typeof message !== 'object') return message;
-  const tag = language.toLowerCase();
-  return message[tag] ?? message[tag.split('-')[0] ?? tag];
-}
-
-function checkMessage(message: unknown): CheckedResumeOptions['message'] {
-  if (message === undefined || isMessage(message)) return message;
-  if (typeof message !== 'object' || message === null) throw invalid();
-  const texts = Object.entries(message).map(([tag, text]) => {
-    if (!isMessage(text) || !isLanguage(tag)) throw invalid();
-    return [tag.toLowerCase(), text];
-  });
-  return Object.freeze({ __proto__: null, ...Object.fromEntries(texts) });
-}
-
-function isMessage(text: unknown): text is string {
-  return typeof text === 'string' && text.length <= MAX_MESSAGE_CHARS;
-}
-
-function isLanguage(tag: string): boolean {
-  try {
-    return Intl.getCanonicalLocales(tag).length === 1;
-  } catch {
-    return false;
-  }
-}
-
-function invalid(): ConfigError {
-  return new ConfigError(
-    'CONFIG_INVALID',
-    `resume.message must be a text of at most ${MAX_MESSAGE_CHARS} characters, or one per language, such as { en: 'I am back.' }.`,
-  );
 }

@@ -32,6 +32,11 @@ import { type BudgetOptions, checkBudget } from './budget.js';
 import { checkCarrierNeeds } from './carrier-needs.js';
 import type { ServedClient } from './client.js';
 import { checkDashboardFeed, type DashboardFeed } from './dashboard-feed.js';
+import {
+  type CheckedLocalRecording,
+  checkLocalRecording,
+  type LocalRecordingOptions,
+} from './local-recording.js';
 import { checkPricing, stageNames } from './pricing.js';
 import { type CheckedResumeOptions, checkResume, type ResumeOptions } from './resume.js';
 import { checkPrivacy, type PrivacyOptions } from './privacy.js';
@@ -70,6 +75,8 @@ export interface ServeOptions {
   budget?: BudgetOptions | undefined;
   /** Record every call at the carrier. Needs a carrier that can record, its credentials, and `webhookUrl` or `tunnel`. The carrier reports the recording's address some time after the call, so after `onCallEnd`; read it from `recording.url` of the record in the API. @default false */
   recording?: boolean | undefined;
+  /** Record every call on this machine: stereo, the caller left, the agent right as the caller heard it. Kept in `dataDir`, played by the API. `true`, or options such as `{ keepDays: 30 }`. Needs `dashboardToken`, unless the server listens on loopback only and has neither `webhookUrl` nor `tunnel`. Excludes `dataDir: false` and `store`. @default false */
+  localRecording?: boolean | LocalRecordingOptions | undefined;
   /** What of a call is kept, shown and reported: `{ transcript: 'redacted' }` takes out private numbers and e-mail addresses, `{ transcript: 'none', keys: 'none' }` all words and keys. @default everything */
   privacy?: PrivacyOptions | undefined;
   /** Message to leave when an answering machine takes an outbound call; may contain `{name}` placeholders. Turns on machine detection for calls that do not set it themselves. @default none: hang up on machines */
@@ -131,6 +138,7 @@ const SERVE_OPTIONS = [
   'pricing',
   'budget',
   'recording',
+  'localRecording',
   'privacy',
   'voicemailMessage',
   'dashboard',
@@ -161,6 +169,8 @@ export interface CheckedServeOptions extends CheckedAgents {
   readonly pricing: PriceOverrides | undefined;
   readonly budget: BudgetLimits | undefined;
   readonly recording: boolean;
+  /** Undefined where no call is recorded on this machine. */
+  readonly localRecording: CheckedLocalRecording | undefined;
   readonly privacy: PrivacyPolicy;
   readonly voicemailMessage: string | undefined;
   readonly onMessage: MessageTarget | undefined;
@@ -193,11 +203,15 @@ export function checkAttachOptions(options: AttachOptions, client: ServedClient)
   requireObject(options, where);
   const known = SERVE_OPTIONS.filter((name) => !PLACE_OPTIONS.includes(name));
   checkNames(options, known, where);
-  return checkServeOptions({ ...options, host: '127.0.0.1' }, client);
+  return checkServeOptions({ ...options, host: '127.0.0.1' }, client, { isAttached: true });
 }
 
-/** @throws ConfigError */
-export function checkServeOptions(options: ServeOptions, client: ServedClient): CheckedServeOptions {
+/** `isAttached`: on a server of the application's, which may listen anywhere. @throws ConfigError */
+export function checkServeOptions(
+  options: ServeOptions,
+  client: ServedClient,
+  { isAttached = false }: { readonly isAttached?: boolean } = {},
+): CheckedServeOptions {
   const where = 'serve()';
   requireObject(options, where);
   checkNames(options, SERVE_OPTIONS, where);
@@ -229,6 +243,9 @@ export function checkServeOptions(options: ServeOptions, client: ServedClient): 
   const minutes = { min: 0.05, max: 1440, fallback: 60 };
   const many = { min: 1, max: Number.MAX_SAFE_INTEGER, whole: true };
   const host = checkHost(options.host);
+  const storage = checkStorage(options);
+  const dashboardToken = checkToken('dashboardToken', options.dashboardToken);
+  const privacy = checkPrivacy(options.privacy);
   return {
     ...agents,
     tunnel,
@@ -238,14 +255,14 @@ export function checkServeOptions(options: ServeOptions, client: ServedClient): 
     }),
     budget: checkBudget(options.budget),
     recording,
-    privacy: checkPrivacy(options.privacy),
+    privacy,
     voicemailMessage: checkText('voicemailMessage', options.voicemailMessage),
     port: checkNumber('port', options.port, { min: 1, max: 65_535, whole: true, fallback: 8000 }),
     host,
     onMessage: checkOnMessage(options.onMessage),
     callbacks,
     dashboard: checkBoolean('dashboard', options.dashboard, true),
-    dashboardToken: checkToken('dashboardToken', options.dashboardToken),
+    dashboardToken,
     dashboardFeed: checkDashboardFeed(options),
     manageWebhook: checkBoolean('manageWebhook', options.manageWebhook, true),
     maxStreamsPerIp: checkNumber('maxStreamsPerIp', options.maxStreamsPerIp, { ...many, fallback: 10 }),
@@ -258,7 +275,15 @@ export function checkServeOptions(options: ServeOptions, client: ServedClient): 
     resume: checkResume(options.resume),
     isSynced: checkDurability(options.durability) === 'power',
     logger: logger === undefined ? undefined : guardLogger(logger),
-    ...checkStorage(options),
+    ...storage,
+    localRecording: checkLocalRecording(options.localRecording, {
+      dataDir: storage.dataDir,
+      hasStore: storage.store !== undefined,
+      hasToken: dashboardToken !== undefined,
+      host: isAttached ? undefined : host,
+      isPublic: tunnel || client.webhookUrl !== undefined,
+      keepsKeys: privacy.keys === 'full',
+    }),
     requireSignature,
   };
 }

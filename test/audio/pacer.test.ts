@@ -153,13 +153,13 @@ describe('Pacer', () => {
     const markHeard = vi.fn();
     const { clock, pacer } = setUp({
       delayMs: 120,
-      listener: { played() {}, passed() {}, markHeard, cut() {} },
+      listener: { played() {}, passed() {}, markHeard, cut() {}, sent() {} },
     });
     const startedAt = clock.now();
     pacer.push(ms(200));
     pacer.mark('end');
     clock.advance(1000);
-    expect(markHeard.mock.calls).toEqual([[startedAt + 320]]);
+    expect(markHeard.mock.calls).toEqual([[startedAt + 320, 120]]);
   });
 
   it('reads the position of a player that lags behind from the marks it echoes', () => {

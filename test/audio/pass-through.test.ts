@@ -115,7 +115,7 @@ describe('bytes of the line', () => {
     const heard: number[][] = [];
     const passed: PlaybackListener['passed'] = (frame, { levels }, atMs) =>
       void heard.push([atMs, ...[...frame].map((byte) => levels[byte] ?? 0)]);
-    const { pacer } = setUp({ listener: { played() {}, passed, markHeard() {}, cut() {} } });
+    const { pacer } = setUp({ listener: { played() {}, passed, markHeard() {}, cut() {}, sent() {} } });
     pacer.push(bytes(320));
     const levelsOf = (from: number) =>
       [...backend.mulawDecode(bytes(160, from))].map((sample) => sample >> 8);

@@ -360,7 +360,15 @@ describe('commands', () => {
   ])('passes on what the owner says: %s', async (error, status) => {
     await server.close();
     const reject = () => Promise.reject(error);
-    const controls = { hangUp: reject, transfer: reject, sendDigits: reject, say: reject, inform: reject };
+    const controls = {
+      hangUp: reject,
+      transfer: reject,
+      sendDigits: reject,
+      say: reject,
+      inform: reject,
+      pauseRecording: reject,
+      resumeRecording: reject,
+    };
     server = await startDashboard({ controls });
     const answer = await post('unheard-of/hangup', {});
     expect(answer.status).toBe(status);

@@ -184,7 +184,24 @@ describe('every answer of the running server', () => {
     for (const name of ['get', 'list', 'active', 'aggregates'] as const) store[name] = fail;
     broken = await startDashboard({ store });
     open.publish(
-      ...stamp([started()], { callId: 'live' }),
+      ...stamp(
+        [
+          started(),
+          {
+            type: 'local-recording.updated',
+            recording: {
+              status: 'completed',
+              file: 'live.wav',
+              startedAt: 1,
+              durationMs: 2,
+              bytes: 4,
+              pauses: [],
+              trouble: null,
+            },
+          },
+        ],
+        { callId: 'live' },
+      ),
       ...stamp([started({ carrierCallId: null }), ended()], { callId: 'over' }),
     );
     await open.bus.settled();
@@ -248,7 +265,15 @@ describe('every answer of the running server', () => {
     ] as const) {
       const reject = () => Promise.reject(error);
       const server = await startDashboard({
-        controls: { hangUp: reject, transfer: reject, sendDigits: reject, say: reject, inform: reject },
+        controls: {
+          hangUp: reject,
+          transfer: reject,
+          sendDigits: reject,
+          say: reject,
+          inform: reject,
+          pauseRecording: reject,
+          resumeRecording: reject,
+        },
       });
       const path = '/api/dashboard/calls/live/hangup';
       const answer = await send(server.url + path, { method: 'POST', headers: JSON_TYPE, body: '{}' });

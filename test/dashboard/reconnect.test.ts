@@ -27,6 +27,7 @@ const TYPES: readonly CallEventType[] = [
   'dtmf.received',
   'amd.detected',
   'recording.completed',
+  'local-recording.updated',
   'transfer.updated',
   'incident.noted',
   'call.ended',

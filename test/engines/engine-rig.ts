@@ -38,6 +38,8 @@ export abstract class EngineRig {
   /** What becomes of a transfer. */
   transfer: (to: string) => Promise<TransferOutcome> = () => new Promise(() => {});
   sendDigits: (digits: string) => Promise<void> = async () => {};
+  /** What tools have asked of the recording. */
+  readonly recording: string[] = [];
   readonly player: CarrierPlayer;
   readonly pacer: Pacer;
   readonly context: EngineContext;
@@ -77,6 +79,8 @@ export abstract class EngineRig {
           this.orders.push(`transfer ${to}`);
           return this.transfer(to);
         },
+        pauseRecording: () => void this.recording.push('pause'),
+        resumeRecording: () => void this.recording.push('resume'),
         sendDigits: async (digits) => {
           this.orders.push(`keys ${digits}`);
           await this.sendDigits(digits);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkResume, messageIn } from '../../src/options/resume.js';
+import { checkResume } from '../../src/options/resume.js';
+import { textIn } from '../../src/options/text-by-language.js';
 
 const BACK = { en: 'I am back.', de: 'Da bin ich wieder.', 'de-AT': 'Servus, da bin ich wieder.' };
 
@@ -15,6 +16,6 @@ describe('resume.message', () => {
     [BACK, undefined, BACK.en],
     [{}, 'constructor', undefined],
   ])('%j is for an agent that speaks %s: %s', (message, language, text) => {
-    expect(messageIn(language, checkResume(message === undefined ? {} : { message }).message)).toBe(text);
+    expect(textIn(language, checkResume(message === undefined ? {} : { message }).message)).toBe(text);
   });
 });

@@ -21,6 +21,7 @@ describe('ServeOptions', () => {
       takeOver: false,
       tunnel: false,
       recording: false,
+      localRecording: undefined,
       voicemailMessage: undefined,
       port: 8000,
       host: '0.0.0.0',

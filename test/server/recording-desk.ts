@@ -164,4 +164,8 @@ export class RecordingDesk implements CallDesk {
   }
 
   async inform(): Promise<void> {}
+
+  async pauseRecording(): Promise<void> {}
+
+  async resumeRecording(): Promise<void> {}
 }

@@ -58,6 +58,18 @@ const recorded: fc.Arbitrary<CallFact> = fc.constantFrom<CallFact>(
     type: 'recording.completed',
     recording: { url: 'https://example.com/r', durationMs: 9, status: 'completed' },
   },
+  {
+    type: 'local-recording.updated',
+    recording: {
+      status: 'failed',
+      file: null,
+      startedAt: 5,
+      durationMs: null,
+      bytes: null,
+      pauses: [],
+      trouble: 'disk-slow',
+    },
+  },
 );
 
 const segment = (index: number, role: TranscriptRole, part: { text: string; final: boolean }): CallFact => ({

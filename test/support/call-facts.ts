@@ -125,6 +125,18 @@ export const EVERY_FACT: CallFact[] = [
   ended({ error: { code: 'PROVIDER_FAILED', message: 'gone' }, endReason: 'provider-failed' }),
   { type: 'recording.completed', recording: { url: null, durationMs: 12, status: 'completed' } },
   {
+    type: 'local-recording.updated',
+    recording: {
+      status: 'completed',
+      file: 'call-1.wav',
+      startedAt: 6,
+      durationMs: 900,
+      bytes: 14_458,
+      pauses: [{ startedAt: 7, endedAt: null, by: 'keys' }],
+      trouble: 'disk-full',
+    },
+  },
+  {
     type: 'cost.updated',
     cost: { stt: null, llm: null, tts: null, telephony: 0.2, total: 0.2, currency: 'USD', estimated: false },
     usage: null,

@@ -34,6 +34,8 @@ export interface CarrierPhone extends AsyncDisposable {
   readonly simulator: CarrierSimulator;
   /** Every record that `onCallEnd` was given. */
   readonly records: readonly CallRecord[];
+  /** A path of the API, with the token of the server. */
+  ask(path: string, headers?: { readonly [name: string]: string }): Promise<Response>;
   /** Records of calls that are over, newest first, as the API shows them. */
   history(): Promise<CallRecord[]>;
   /** Resolves with the record when it is over and `isReady` holds. */
@@ -141,8 +143,13 @@ export async function startCarrierPhone(
   };
   const server = await (options.ledger?.run(() => phone.serve(serving)) ?? phone.serve(serving));
 
+  const { dashboardToken } = options.serve ?? {};
+  const ask: CarrierPhone['ask'] = (path, headers = {}) =>
+    fetch(`${server.url}/api/dashboard${path}`, {
+      headers: { ...(dashboardToken && { authorization: `Bearer ${dashboardToken}` }), ...headers },
+    });
   const get = async <T>(path: string): Promise<T> => {
-    const response = await fetch(`${server.url}/api/dashboard${path}`);
+    const response = await ask(path);
     if (!response.ok) throw new Error(`${path} was answered with ${response.status}`);
     return (await response.json()) as T;
   };
@@ -156,6 +163,7 @@ export async function startCarrierPhone(
     server,
     simulator,
     records,
+    ask,
     history,
     record: (callId, isReady = () => true) =>
       eventually(`the end of call ${callId}`, async () => {

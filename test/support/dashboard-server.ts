@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import type { CallControls } from '../../src/contract/call-command.js';
 import type { CallEvent } from '../../src/contract/call-event.js';
+import type { RecordingSource } from '../../src/dashboard/call-audio.js';
 import { createDashboard, type DashboardOptions } from '../../src/dashboard/index.js';
 import { EventBus } from '../../src/events/bus.js';
 import type { CallStore } from '../../src/stores/call-store.js';
@@ -24,6 +25,19 @@ export interface DashboardServer {
   announceDrain(): void;
   close(): Promise<void>;
 }
+
+/** Has a recording of every call. */
+const recordings: RecordingSource = {
+  async read() {
+    return {
+      size: 4,
+      async *read(start, end) {
+        yield Buffer.from('RIFF').subarray(start, end);
+      },
+      async close() {},
+    };
+  },
+};
 
 export interface DashboardServerOptions extends Partial<Omit<DashboardOptions, 'store' | 'bus'>> {
   store?: CallStore;
@@ -61,8 +75,10 @@ export async function startDashboard(options: DashboardServerOptions = {}): Prom
       bus.publish({ type: 'call.forgotten', ...place });
       return { carrierRecording: null, carrierCallId: null };
     },
+    pauseRecording: async (callId) => void commands.push(`pauseRecording ${callId}`),
+    resumeRecording: async (callId) => void commands.push(`resumeRecording ${callId}`),
   };
-  const dashboard = createDashboard({ store, bus, controls, logger, ...rest });
+  const dashboard = createDashboard({ store, bus, controls, recordings, logger, ...rest });
   const app = express().set('trust proxy', trustProxy).use(prefix, dashboard.handler);
   const server = createServer(app).listen(port, host);
   await once(server, 'listening');

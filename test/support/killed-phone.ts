@@ -123,8 +123,15 @@ export class KilledPhone implements AsyncDisposable {
   }
 
   async get<T>(path: string): Promise<T | undefined> {
-    const response = await fetch(`${this.#url}/api/dashboard${path}`).catch(() => undefined);
+    const response = await this.ask(path).catch(() => undefined);
     return response?.ok === true ? ((await response.json()) as T) : undefined;
+  }
+
+  /** A path of the API, with the token of the server. */
+  ask(path: string): Promise<Response> {
+    const { serve } = JSON.parse(this.#settings) as { serve: { dashboardToken?: string } };
+    const headers = serve.dashboardToken && { authorization: `Bearer ${serve.dashboardToken}` };
+    return fetch(`${this.#url}/api/dashboard${path}`, headers ? { headers } : {});
   }
 
   /** Resolves with the first fact of any process, in the moment it comes, of which `isIt` holds. */

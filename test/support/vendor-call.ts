@@ -156,7 +156,12 @@ class VendorCall {
       logger: silentLogger,
       meters: silentMeters,
       playout: pacer,
-      controls: { transfer: () => new Promise(() => {}), sendDigits: async () => {} },
+      controls: {
+        transfer: () => new Promise(() => {}),
+        sendDigits: async () => {},
+        pauseRecording() {},
+        resumeRecording() {},
+      },
       fact: (fact) => {
         this.facts.push(structuredClone(fact));
         if (fact.type === 'turn.completed' && fact.turn.agentText !== '') this.#answers += 1;

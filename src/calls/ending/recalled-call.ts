@@ -1,6 +1,6 @@
 // A call that ended before this process began: what still comes of it goes on where its record stopped.
 import type { Clock } from '../../base/clock.js';
-import type { CallRecord, Cost, HangUpState, Recording } from '../../contract/call-record.js';
+import type { CallRecord, Cost, HangUpState, LocalRecording, Recording } from '../../contract/call-record.js';
 import { roundMoney } from '../../events/summarize.js';
 import type { CallEnvironment } from '../call-environment.js';
 import { EndedCall } from './ended-call.js';
@@ -73,6 +73,10 @@ class RecalledLedger implements LateLedger {
     if (this.#recording === 'completed' || this.#recording === recording.status) return;
     this.#recording = recording.status;
     this.#stamp.publish({ type: 'recording.completed', recording });
+  }
+
+  recordedLocally(recording: LocalRecording): void {
+    this.#stamp.publish({ type: 'local-recording.updated', recording });
   }
 
   charged(costUsd: number): void {

@@ -8,6 +8,7 @@ import type {
   CallPhase,
   CallRecord,
   HangUpState,
+  LocalRecording,
   Recording,
   TranscriptEntry,
   TranscriptRole,
@@ -290,6 +291,10 @@ export class CallLedger {
       type: 'transcript.segment',
       entry: { id, turnIndex, role, text, at, final: true },
     });
+  }
+
+  recordedLocally(recording: LocalRecording): void {
+    this.publish({ type: 'local-recording.updated', recording });
   }
 
   /** A recording that is there is told once; that there is none may be corrected. */

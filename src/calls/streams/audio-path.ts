@@ -9,6 +9,7 @@ import { type AudioFormat, frameBytes, frameSamples, MULAW_8K, PCM_16K } from '.
 import { EnvelopeMeter } from '../../audio/envelope.js';
 import { Framer } from '../../audio/framer.js';
 import { Pacer, type PlaybackSink, type PlaybackWay } from '../../audio/pacer.js';
+import type { LineTape } from '../../audio/line-tape.js';
 import type { Clock } from '../../base/clock.js';
 import type { Meters } from '../../base/meters.js';
 import type { AudioEnvelope } from '../../contract/call-record.js';
@@ -42,6 +43,8 @@ export interface AudioPathOptions {
   /** When the call began, on the clock of its streams. */
   readonly beganAt: number;
   readonly meters: Meters;
+  /** Takes down what the line carries. @default nobody does */
+  readonly tape?: LineTape | undefined;
   /** The ear threw. */
   onFailure(error: unknown): void;
 }
@@ -78,10 +81,18 @@ export class AudioPath implements SoundReceiver {
       listener: {
         played: (frame, atMs) => this.#envelope.speak(frame, atMs),
         passed: (bytes, { levels }, atMs) => this.#envelope.speakBytes(bytes, levels, atMs),
-        markHeard: (atMs) => this.#envelope.markHeard(atMs),
-        cut: (atMs) => this.#envelope.cut(atMs),
+        sent: (bytes, atMs) => options.tape?.agent(bytes, atMs),
+        markHeard: (atMs, lagMs) => {
+          this.#envelope.markHeard(atMs);
+          options.tape?.lag(atMs - lagMs, lagMs);
+        },
+        cut: (atMs) => {
+          this.#envelope.cut(atMs);
+          options.tape?.cut(atMs);
+        },
       },
     });
+    options.tape?.line(line.format, line.outboundFormat, clock.now());
   }
 
   /** How loud both sides were so far; undefined while there was no audio. */
@@ -96,6 +107,7 @@ export class AudioPath implements SoundReceiver {
     const { inbound, way } = this.#convertersOf(line);
     this.#inbound = inbound;
     this.#format = line.format;
+    this.#options.tape?.line(line.format, line.outboundFormat, this.#options.clock.now());
     this.playout.attach(way);
   }
 
@@ -111,8 +123,10 @@ export class AudioPath implements SoundReceiver {
   /** Encoded audio of the caller, any length. @throws what the decoder throws, but nothing of the ear */
   receive(payload: Uint8Array, now: number): void {
     const inbound = this.#inbound;
-    if (inbound === undefined || this.ear === undefined) return;
+    if (inbound === undefined) return;
     this.#heardAt = now - this.#options.beganAt;
+    this.#options.tape?.caller(payload, this.#heardAt);
+    if (this.ear === undefined) return;
     if (this.#passes(payload, inbound)) {
       this.#hasPassed = true;
       return;

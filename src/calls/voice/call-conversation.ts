@@ -17,6 +17,7 @@ import { type CallEnding, NORMAL_CLOSE } from '../ending/call-ending.js';
 import { type SessionContext, webhookBaseUrl } from '../session-context.js';
 import type { LiveMessage } from '../streams/call-stream.js';
 import { limitAtCarrier } from '../ending/carrier-limit.js';
+import type { CallRecording } from '../recording/call-recording.js';
 import type { StoredConversation } from '../resume/call-state.js';
 import { CallVoice, type HoldReason, type VoiceLine, type VoiceOptions } from './call-voice.js';
 import { CallRequests } from './call-requests.js';
@@ -57,6 +58,7 @@ export interface ConversationOptions {
   readonly preparations: Preparations;
   readonly controls: EngineControls;
   readonly counters: MediaCounters;
+  readonly recording: CallRecording;
 }
 
 export class CallConversation {
@@ -204,6 +206,7 @@ export class CallConversation {
     this.#isClosed = true;
     this.#requests.close('call-ended');
     this.#prepared?.close();
+    this.#options.recording.end();
     const envelope = this.#voice?.envelope();
     if (envelope !== undefined) this.#context.ledger.publish({ type: 'audio.measured', envelope });
   }
@@ -214,6 +217,7 @@ export class CallConversation {
     this.#isClosed = true;
     this.#requests.close('moved');
     this.#voice?.close();
+    this.#options.recording.letGo();
     this.#prepared?.book(this.#context.ledger, { isCharged: this.#isStarted });
   }
 
@@ -238,7 +242,7 @@ export class CallConversation {
   #beginWith(stream: VoiceLine): void {
     const { callId, environment, identity, ledger, recipe } = this.#context;
     const { backend, logger, meters } = environment;
-    const { controls, counters } = this.#options;
+    const { controls, counters, recording } = this.#options;
     const { carrier, caller, callee } = identity;
     const left = this.#isClosed ? undefined : this.#left;
     this.#left = undefined;
@@ -254,6 +258,8 @@ export class CallConversation {
     } else logger.info(parties, 'call resumed');
     // Whoever heard of the start may have ended the call already.
     if (this.#context.isOver) return;
+    const resumed = this.#resumed(left);
+    recording.begin(resumed.beganAt);
     try {
       this.#voice = new CallVoice(stream, {
         callId,
@@ -264,7 +270,8 @@ export class CallConversation {
         controls,
         prepared: this.#prepared,
         clock: ledger.clock,
-        ...this.#resumed(left),
+        ...resumed,
+        tape: recording.tape,
         beforeOutside: this.#events.beforeOutside,
         requested: (id, outcome) => this.#requests.settle(id, outcome),
         logger,
@@ -287,9 +294,9 @@ export class CallConversation {
     this.#record();
   }
 
-  #resumed(left: LeftConversation | undefined): Pick<VoiceOptions, 'beganAt' | 'resumed'> {
-    if (left === undefined) return {};
+  #resumed(left: LeftConversation | undefined): Pick<VoiceOptions, 'resumed'> & { readonly beganAt: number } {
     const { clock } = this.#context.ledger;
+    if (left === undefined) return { beganAt: clock.now() };
     const { stored, open, message, term } = left;
     const agoMs = Math.max(0, clock.wallNow() - stored.beganAt);
     return {

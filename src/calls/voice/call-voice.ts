@@ -21,7 +21,7 @@ import type {
 } from '../../engines/engine.js';
 import type { SpokenRequest } from '../../engines/spoken-request.js';
 import type { TranscoderBackend } from '../../transcoder/backend.js';
-import { type AudioLine, AudioPath } from '../streams/audio-path.js';
+import { type AudioLine, AudioPath, type AudioPathOptions } from '../streams/audio-path.js';
 import type { SoundReceiver } from '../streams/call-stream.js';
 import type { StreamSocket } from '../call-desk.js';
 import { callClock } from '../call-clock.js';
@@ -72,6 +72,8 @@ export interface VoiceOptions {
   readonly resumed?: EngineContext['resumed'];
   readonly beforeOutside?: EngineContext['beforeOutside'];
   readonly requested?: EngineContext['requested'];
+  /** As in `AudioPathOptions`. */
+  readonly tape?: AudioPathOptions['tape'];
   readonly logger: Logger;
   readonly meters: Meters;
   onFact(fact: EngineFact): void;
@@ -112,6 +114,7 @@ export class CallVoice {
       clock,
       beganAt,
       meters,
+      tape: options.tape,
       onFailure: (error) => options.onFailure(error),
     });
     const parties = { callId, caller, callee, direction };

@@ -12,7 +12,9 @@ export type RemoteCommand =
   | { readonly type: 'transfer'; readonly to: string }
   | { readonly type: 'send-digits'; readonly digits: string }
   | { readonly type: 'say'; readonly text: string; readonly options: SayOptions }
-  | { readonly type: 'inform'; readonly text: string };
+  | { readonly type: 'inform'; readonly text: string }
+  | { readonly type: 'pause-recording' }
+  | { readonly type: 'resume-recording' };
 
 export interface OtherProcess {
   /** Has it carry out a command on a call of its: 404 where the call is not there. Rejects when it does not answer. */
@@ -48,6 +50,12 @@ export async function carryOut(
     case 'inform':
       await controls.inform(callId, command.text);
       return {};
+    case 'pause-recording':
+      await controls.pauseRecording(callId);
+      return {};
+    case 'resume-recording':
+      await controls.resumeRecording(callId);
+      return {};
   }
 }
 
@@ -78,5 +86,7 @@ export function controlsOver(
     say: async (callId, text, options) =>
       (await run(callId, { type: 'say', text, options })).outcome ?? 'call-ended',
     inform: async (callId, text) => void (await run(callId, { type: 'inform', text })),
+    pauseRecording: async (callId) => void (await run(callId, { type: 'pause-recording' })),
+    resumeRecording: async (callId) => void (await run(callId, { type: 'resume-recording' })),
   };
 }

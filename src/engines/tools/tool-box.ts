@@ -1,6 +1,7 @@
 // The tools of one call: runs what the model asks for, side by side, within time and size, and stops it all when the call ends.
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock, Timer } from '../../base/clock.js';
+import { OffhookError } from '../../base/errors.js';
 import { type Logger, logThrown } from '../../base/log.js';
 import type { CallContext } from '../../contract/call-context.js';
 import { type Id, idempotencyKeyOf, type Settlement, toErrorText } from '../../conversation/tools.js';
@@ -18,7 +19,7 @@ import {
   TRANSFER_CALL,
   type TransferTargets,
 } from './built-in-tools.js';
-import { type AgentTool, ToolError } from './tool.js';
+import { type AgentTool, type ToolContext, ToolError } from './tool.js';
 import { toResultText } from './tool-result.js';
 import { ToolRun } from './tool-run.js';
 
@@ -64,10 +65,16 @@ export class ToolBox {
   readonly #running = new Set<ToolRun>();
   readonly #handingOver = new Set<ToolRun>();
   readonly #aborts = new Set<AbortController>();
+  readonly #recording: Pick<ToolContext, 'pauseRecording' | 'resumeRecording'>;
   #isClosed = false;
 
   constructor(options: ToolBoxOptions) {
     this.#options = options;
+    const { controls } = options;
+    this.#recording = {
+      pauseRecording: () => whereRecorded(() => controls.pauseRecording()),
+      resumeRecording: () => whereRecorded(() => controls.resumeRecording()),
+    };
     this.#tools = new Map(options.tools.map((tool) => [tool.definition.name, tool]));
     this.#builtIns = createBuiltInTools(options.transferTargets, options.handoffs);
     this.definitions = toolDefinitions(options);
@@ -185,7 +192,7 @@ export class ToolBox {
         const idempotencyKey = idempotencyKeyOf(this.#options.call.callId, await run.identified);
         await this.#options.beforeOutside?.({ type: 'tool', isOutside: true, call: run.call });
         if (signal.aborted) throw new ToolError(CALL_ENDED, 'call-ended');
-        return tool.run(checked.value, { ...this.#options.call, idempotencyKey, signal });
+        return tool.run(checked.value, { ...this.#options.call, idempotencyKey, signal, ...this.#recording });
       });
     const complaint = complaintAbout(args, builtIn?.definition.parameters ?? {});
     if (complaint !== undefined) throw misfit(complaint);
@@ -258,4 +265,13 @@ function failed(sentence: string): Settlement {
 
 function misfit(complaint: string): ToolError {
   return new ToolError(`The arguments do not fit: ${complaint}.`, 'arguments');
+}
+
+/** What a tool wants to be silent is, where nothing is recorded. */
+function whereRecorded(act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    if (!OffhookError.isInstance(error)) throw error;
+  }
 }

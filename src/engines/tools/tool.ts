@@ -11,6 +11,13 @@ export interface ToolContext extends CallContext {
   readonly idempotencyKey: string;
   /** Aborted when the call ends or the tool's time is over. An interruption by the caller does not abort a tool. */
   readonly signal: AbortSignal;
+  /**
+   * Records nothing of the call on this machine until `resumeRecording`, which another tool may call: both sides are silent there. Does nothing without
+   * `localRecording`.
+   */
+  pauseRecording(): void;
+  /** Goes on with the recording, unless the application has paused it, too. */
+  resumeRecording(): void;
 }
 
 /**

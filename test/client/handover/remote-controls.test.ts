@@ -13,6 +13,8 @@ const own: CallControls = {
   sendDigits: nowhere,
   say: nowhere,
   inform: nowhere,
+  pauseRecording: nowhere,
+  resumeRecording: nowhere,
 };
 
 function controls(command: () => Promise<{ status: number; body: string }>): CallControls {
@@ -26,6 +28,8 @@ describe('a command on a call of another process', () => {
     const error = { code: 'REQUEST_CONFLICT', message: 'The call is over.' };
     const refused = controls(async () => ({ status: 409, body: JSON.stringify({ error }) }));
     await expect(refused.inform('call-1', 'Hello.')).rejects.toMatchObject(error);
+    await expect(refused.pauseRecording('call-1')).rejects.toMatchObject(error);
+    await expect(refused.resumeRecording('call-1')).rejects.toMatchObject(error);
   });
 
   it('is one on a call of nobody where that one does not have it either', async () => {

@@ -81,7 +81,13 @@ describe('tools of an agent', () => {
     const seen: unknown[] = [];
     const tool = createOne({ execute: (...args: unknown[]) => seen.push(args) });
     const { signal } = new AbortController();
-    const context = { ...A_CALL, idempotencyKey: 'c.tool-1', signal };
+    const context = {
+      ...A_CALL,
+      idempotencyKey: 'c.tool-1',
+      signal,
+      pauseRecording() {},
+      resumeRecording() {},
+    };
     await tool?.run({ day: 'FRIDAY' }, context);
     expect(seen).toEqual([[{ day: 'FRIDAY' }, context]]);
   });

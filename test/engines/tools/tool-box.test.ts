@@ -12,7 +12,12 @@ it('runs no tool that is asked for behind the end of the call', async () => {
     tools: createAgentTools([{ name: 'book', description: 'Books.', execute }], clock),
     transferTargets: {},
     call: A_CALL,
-    controls: { transfer: () => new Promise(() => {}), sendDigits: async () => {} },
+    controls: {
+      transfer: () => new Promise(() => {}),
+      sendDigits: async () => {},
+      pauseRecording() {},
+      resumeRecording() {},
+    },
     clock,
     logger: silentLogger,
   });

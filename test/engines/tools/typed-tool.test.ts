@@ -420,7 +420,13 @@ describe('a typed tool', () => {
     async (_, make) => {
       const seen: unknown[] = [];
       const [made] = createAgentTools([make(seen)]);
-      const context = { ...A_CALL, idempotencyKey: 'c.tool-1', signal: new AbortController().signal };
+      const context = {
+        ...A_CALL,
+        idempotencyKey: 'c.tool-1',
+        signal: new AbortController().signal,
+        pauseRecording() {},
+        resumeRecording() {},
+      };
       const checked = await made?.check({ day: 'friday' });
       if (checked === undefined || !('value' in checked)) throw new Error(checked?.complaint);
       await made?.run(checked.value, context);

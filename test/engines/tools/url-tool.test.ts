@@ -20,7 +20,12 @@ function run(url: string, clock = new FakeClock(), args: JsonObject = { day: 'Fr
     tools: createAgentTools([{ name: 'book', description: 'Books.', parameters, url }], clock),
     transferTargets: {},
     call: A_CALL,
-    controls: { transfer: () => new Promise(() => {}), sendDigits: async () => {} },
+    controls: {
+      transfer: () => new Promise(() => {}),
+      sendDigits: async () => {},
+      pauseRecording() {},
+      resumeRecording() {},
+    },
     clock,
     logger: silentLogger,
   });

@@ -20,6 +20,7 @@ const FACT_TYPES = Object.keys({
   'dtmf.received': true,
   'amd.detected': true,
   'recording.completed': true,
+  'local-recording.updated': true,
   'transfer.updated': true,
   'incident.noted': true,
   'provider.reconnected': true,

@@ -59,7 +59,14 @@ export async function openMcp(
     async run(name, args = {}, { call, signal: aborted = new AbortController().signal } = {}) {
       const tool = opened.tools.find(({ definition }) => definition.name === name);
       if (tool === undefined) throw new Error(`there is no ${name}`);
-      const context = { ...CALL, ...call, idempotencyKey: 'c1.tool-1', signal: aborted };
+      const context = {
+        ...CALL,
+        ...call,
+        idempotencyKey: 'c1.tool-1',
+        signal: aborted,
+        pauseRecording() {},
+        resumeRecording() {},
+      };
       try {
         return { told: await tool.run(args, context), error: null };
       } catch (thrown) {

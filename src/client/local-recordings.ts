@@ -1,0 +1,161 @@
+// Recordings on this machine, for one server: the folder in its data folder, what the process before has left there, and the end.
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Clock } from '../base/clock.js';
+import { StoreError } from '../base/errors.js';
+import { describeError, type Logger } from '../base/log.js';
+import { within } from '../base/pause.js';
+import { holdProcess } from '../base/process-hold.js';
+import type { CallDirectory } from '../calls/call-directory.js';
+import type { CallRecordings } from '../calls/recording/call-recordings.js';
+import type { CallRecord, LocalRecording } from '../contract/call-record.js';
+import type { CheckedServeOptions } from '../options/serve.js';
+import type { Recordings } from '../recordings/recordings.js';
+import type { CallStore } from '../stores/call-store.js';
+
+/** Calls that are asked about of which no tape is there, but perhaps a file. */
+const MAX_ASKED = 500;
+
+export interface LocalRecordingsParts {
+  readonly options: Pick<CheckedServeOptions, 'localRecording' | 'dataDir'>;
+  readonly desk: Pick<CallDirectory, 'recordedLocally'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export class LocalRecordings {
+  readonly #parts: LocalRecordingsParts;
+  #keeper: CallRecordings | undefined;
+  #recordings: Recordings | undefined;
+  #recovering: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(parts: LocalRecordingsParts) {
+    this.#parts = parts;
+  }
+
+  /** For calls that begin; undefined where none is recorded. */
+  get keeper(): CallRecordings | undefined {
+    return this.#keeper;
+  }
+
+  /** For whoever plays them; undefined where there are none. */
+  get files(): Recordings | undefined {
+    return this.#recordings;
+  }
+
+  /** A folder that cannot be used is in the log and in the record of each call; calls are answered all the same. Never rejects. */
+  async open(store: CallStore): Promise<void> {
+    const { options, clock, logger } = this.#parts;
+    const { localRecording, dataDir } = options;
+    if (localRecording === undefined || dataDir === false) return;
+    this.#keeper = UNAVAILABLE;
+    const folder = resolve(dataDir, 'recordings');
+    try {
+      // Where another process has the folder, its tapes are not ours.
+      if (!store.isKept) throw new Error('dataDir cannot be used');
+      const { Recordings } = await import('../recordings/recordings.js');
+      this.#recordings = await Recordings.open({ folder, ...localRecording, clock, logger });
+      this.#keeper = this.#recordings;
+    } catch (error) {
+      logger.error({ folder, setting: 'dataDir', ...describeError(error) }, 'calls are not recorded');
+    }
+  }
+
+  /** Deletes every file of a call's recording, also where calls are not recorded any more. @throws StoreError */
+  async forget(callId: string): Promise<void> {
+    const { options, clock, logger } = this.#parts;
+    const { dataDir } = options;
+    if (dataDir === false) return;
+    const folder = resolve(dataDir, 'recordings');
+    try {
+      if (this.#recordings !== undefined) await this.#recordings.remove(callId);
+      else if (await isThere(folder)) {
+        const { Recordings } = await import('../recordings/recordings.js');
+        const limits = { key: undefined, keepMs: undefined, maxBytes: undefined };
+        const found = await Recordings.open({ folder, ...limits, clock, logger });
+        await found.remove(callId);
+        await found.close();
+      }
+    } catch (cause) {
+      throw new StoreError('The recording of the call could not be deleted.', { cause });
+    }
+  }
+
+  /** Makes the files of calls that processes which are gone have left, one after the other, beside the calls. */
+  recover(store: CallStore): void {
+    this.#recovering = this.#recovering
+      .then(() => this.#recover(store))
+      .catch((error: unknown) => {
+        this.#parts.logger.error(
+          describeError(error),
+          'recordings of the previous process were not finished',
+        );
+      });
+  }
+
+  /** Calls are over: their files are made, for as long as that may take. What is not finished is left to the next process. Never rejects. */
+  async close(limitMs: number): Promise<void> {
+    const { clock } = this.#parts;
+    const release = holdProcess();
+    this.#isClosed = true;
+    await within(clock, limitMs, this.#recordings?.settled() ?? Promise.resolve());
+    await this.#recordings?.close();
+    await within(clock, limitMs, this.#recovering);
+    release();
+  }
+
+  async #recover(store: CallStore): Promise<void> {
+    const recordings = this.#recordings;
+    if (recordings === undefined) return;
+    const { calls } = await store.list({ limit: MAX_ASKED, status: 'completed' });
+    const open = calls.filter(({ localRecording }) => isOpen(localRecording)).map(({ callId }) => callId);
+    for (const callId of new Set([...(await recordings.left()), ...open])) {
+      if (this.#isClosed) return;
+      const record = await store.get(callId);
+      // One that is up is recorded here, or in the process that has it.
+      if (record?.status !== 'completed') continue;
+      const before = record.localRecording ?? begunBefore(record);
+      const outcome = await recordings.recover(callId, before);
+      if (outcome !== undefined) this.#parts.desk.recordedLocally(record, { ...before, ...outcome });
+    }
+  }
+}
+
+async function isThere(folder: string): Promise<boolean> {
+  return stat(folder).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The process died before it had told. */
+function begunBefore({ answeredAt, startedAt }: CallRecord): LocalRecording {
+  return {
+    status: 'recording',
+    file: null,
+    startedAt: answeredAt ?? startedAt,
+    durationMs: null,
+    bytes: null,
+    pauses: [],
+    trouble: null,
+  };
+}
+
+/** A record may be older than the field. */
+function isOpen(recording: LocalRecording | null | undefined): boolean {
+  return recording?.status === 'recording' || recording?.status === 'pending';
+}
+
+/** Each record says that its call was not recorded. */
+const UNAVAILABLE: CallRecordings = {
+  pausesForKeys: false,
+  begin({ beganAt, before, tell }) {
+    const none = { file: null, durationMs: null, bytes: null, pauses: [] };
+    tell({ startedAt: beganAt, ...none, ...before, status: 'failed', trouble: 'unavailable' });
+    return { tape: undefined, isPausedBy: () => false, pause() {}, resume() {} };
+  },
+  endLeft() {},
+  end() {},
+  leave() {},
+};
