@@ -38,7 +38,15 @@ export const SECTIONS = [
     title: 'Run it',
     pages: [
       ...['going-live.md', 'dashboard.md', 'standalone-dashboard.md', 'observability.md', 'money.md'],
-      ...['storage.md', 'recordings.md', 'privacy.md', 'embedding.md', 'troubleshooting.md', 'performance.md', 'release.md'],
+      ...[
+        'storage.md',
+        'recordings.md',
+        'privacy.md',
+        'embedding.md',
+        'troubleshooting.md',
+        'performance.md',
+        'release.md',
+      ],
     ],
   },
   {
