@@ -132,7 +132,13 @@ describe.each(SIMULATED_CARRIERS)('a recorded call on %s', { timeout: 240_000 },
     });
     const calling = phone.simulator.call({
       maxDurationMs: 60_000,
-      script: [{ type: 'wait-for-agent' }, { type: 'say', text: 'worda wordb' }, { type: 'hang-up' }],
+      script: [
+        { type: 'wait-for-agent' },
+        { type: 'say', text: 'worda wordb' },
+        // Of its last second nothing is promised.
+        { type: 'pause', durationMs: 1500 },
+        { type: 'hang-up' },
+      ],
     });
     await phone.fact((fact) => fact.type === 'call.ended');
     await phone.kill();

@@ -35,11 +35,17 @@ describe('localRecording', () => {
   });
 
   it('is on with `true` or options', () => {
-    const nothing = { key: undefined, keepMs: undefined, maxBytes: undefined };
+    const nothing = {
+      announcement: undefined,
+      pausesForKeys: false,
+      key: undefined,
+      keepMs: undefined,
+      maxBytes: undefined,
+    };
     expect(check({ localRecording: true, dashboardToken })).toEqual(nothing);
     expect(check({ localRecording: {}, dashboardToken })).toEqual(nothing);
     expect(check({ localRecording: { key, keepDays: 30, maxBytes: 5_000_000_000 }, dashboardToken })).toEqual(
-      { key: Buffer.alloc(32, 7), keepMs: 30 * 86_400_000, maxBytes: 5_000_000_000 },
+      { ...nothing, key: Buffer.alloc(32, 7), keepMs: 30 * 86_400_000, maxBytes: 5_000_000_000 },
     );
   });
 
@@ -82,6 +88,15 @@ describe('localRecording', () => {
       checkAttachOptions({ agent, localRecording: true, ...options } as AttachOptions, { carrier });
     expect(refusal(() => attach({})).code).toBe('CONFIG_MISSING');
     expect(attach({ dashboardToken }).localRecording).toBeDefined();
+  });
+
+  it('pauses for keys where they are a secret, unless it is told otherwise', () => {
+    const privacy = { keys: 'none' };
+    const pauses = (options: object) => check({ dashboardToken, ...options })?.pausesForKeys;
+    expect(pauses({ localRecording: true })).toBe(false);
+    expect(pauses({ localRecording: true, privacy })).toBe(true);
+    expect(pauses({ localRecording: { pauseForKeys: false }, privacy })).toBe(false);
+    expect(pauses({ localRecording: { pauseForKeys: true } })).toBe(true);
   });
 
   it('is refused where nothing is kept on this machine, with the reason', () => {

@@ -144,8 +144,8 @@ describe('recordings', () => {
       { startedAt: 5300, endedAt: 5350, by: 'keys' },
       { startedAt: 5400, endedAt: null, by: 'tool' },
     ]);
-    const [channel = new Int16Array(0)] = readWav(await bytesOf(recordings)).channels;
-    expect(spansOf(channel)).toEqual([]);
+    // There was nothing beside the pauses.
+    expect(said.at(-1)).toMatchObject({ status: 'failed', trouble: 'empty' });
   });
 
   it('name a hundred pauses, and keep all', async () => {
@@ -156,7 +156,6 @@ describe('recordings', () => {
       live.pause('application', 1000 * pause + 500);
       talk(live, 1000 * pause + 500, 1000 * (pause + 1));
       live.resume('application', 1000 * (pause + 1));
-      live.tape?.flush();
       if (pause % 10 === 0) await new Promise((resolve) => setTimeout(resolve, 2));
     }
     recordings.end(live, 200_000);

@@ -30,6 +30,12 @@ export class CallRecording {
     return this.#live?.tape;
   }
 
+  /** What tools may do with it. */
+  readonly forTools = {
+    pauseRecording: (): void => this.pause('tool'),
+    resumeRecording: (): void => this.resume('tool'),
+  };
+
   /** The conversation began at `beganAt` on the clock, here or in another process. */
   begin(beganAt: number): void {
     this.#beganAt = beganAt;
