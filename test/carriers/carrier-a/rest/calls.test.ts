@@ -185,6 +185,37 @@ describe('limit', () => {
   });
 });
 
+describe('deleteRecordings', () => {
+  const listed = { status: 200, json: { recordings: [{ sid: 'RE1' }, { sid: 7 }, null, { sid: 'RE2' }] } };
+  const asked = () => api.seen.map(({ method, url }) => [method, url?.slice(url.indexOf(ACCOUNT) + 34)]);
+
+  it('deletes each that the carrier lists', async () => {
+    api.replies = [listed, { status: 204, text: '' }];
+    await rest.deleteRecordings?.(CA);
+    expect(asked()).toEqual([
+      ['GET', `/Calls/${CA}/Recordings.json?PageSize=1000`],
+      ['DELETE', '/Recordings/RE1.json'],
+      ['DELETE', '/Recordings/RE2.json'],
+    ]);
+  });
+
+  it('is content with none, and with one that is gone already', async () => {
+    api.replies = [{ status: 200, json: { recordings: [] } }];
+    await rest.deleteRecordings?.(CA);
+    api.replies = [listed, { status: 404, json: { code: 20404 } }];
+    await rest.deleteRecordings?.(CA);
+    expect(asked()).toHaveLength(4);
+  });
+
+  it('fails where one cannot be deleted', async () => {
+    api.replies = [listed, { status: 403, json: { code: 20003 } }];
+    expect(await failureOf(rest.deleteRecordings?.(CA))).toMatchObject({
+      code: 'CARRIER_FAILED',
+      status: 403,
+    });
+  });
+});
+
 describe('lookUp', () => {
   const lookUp = async (json: object) => {
     api.replies = [{ status: 200, json }];

@@ -35,10 +35,11 @@ export const METHODS: [string, (rest: CarrierRest) => Promise<unknown>][] = [
   ['sendDigits', (rest) => rest.sendDigits(CA, '1', stream)],
   ['speak', (rest) => rest.speak(CA, 'Bye', { language: 'en' })],
   ['startRecording', (rest) => rest.startRecording(CA, { callId: 'abc', webhookBaseUrl })],
+  ['deleteRecordings', async (rest) => rest.deleteRecordings?.(CA)],
   ['lookUp', (rest) => rest.lookUp(CA)],
   ['setVoiceUrl', (rest) => rest.setVoiceUrl('+15005550010', urls)],
 ];
-export const IDEMPOTENT = ['hangUp', 'limit', 'lookUp', 'setVoiceUrl'];
+export const IDEMPOTENT = ['hangUp', 'limit', 'deleteRecordings', 'lookUp', 'setVoiceUrl'];
 export const ONCE = METHODS.filter(([name]) => !IDEMPOTENT.includes(name));
 export const AGAIN = METHODS.filter(([name]) => IDEMPOTENT.includes(name));
 
