@@ -209,7 +209,7 @@ describe('deleteRecordings', () => {
 
   it('fails where one cannot be deleted', async () => {
     api.replies = [listed, { status: 403, json: { code: 20003 } }];
-    expect(await failureOf(rest.deleteRecordings?.(CA))).toMatchObject({
+    expect(await failureOf(Promise.resolve(rest.deleteRecordings?.(CA)))).toMatchObject({
       code: 'CARRIER_FAILED',
       status: 403,
     });
