@@ -245,7 +245,7 @@ describe.each(SIMULATED_CARRIERS)('%s, agents that hand over', (id) => {
     const serve = async () => {
       const [llm, next] = [new TalkingModel('desk', 'bills'), new TalkingModel('billing')];
       const server = await deploy.serve({ llm, handoffs: { bills: { agent: 'billing', when } } }, (phone) => {
-        phone.agent({ name: 'billing', llm: next });
+        phone.agent({ name: 'billing', llm: next, idle: false });
         return {};
       });
       return { ...server, llm, next };

@@ -71,10 +71,14 @@ describe('a server that takes over', { timeout: 60_000 }, () => {
 
 describe('a call that rings as another server takes over', { timeout: 60_000 }, () => {
   const chooses = (phone: Offhook): Partial<ServeOptions> => {
-    const billing = phone.agent({ name: 'billing', firstMessage: 'Hello {who}, billing speaking.' });
+    const billing = phone.agent({
+      name: 'billing',
+      firstMessage: 'Hello {who}, billing speaking.',
+      idle: false,
+    });
     return {
       agent: () => ({ agent: billing, variables: { who: 'Ada' } }),
-      fallbackAgent: phone.agent({ name: 'reception', firstMessage: 'Reception speaking.' }),
+      fallbackAgent: phone.agent({ name: 'reception', firstMessage: 'Reception speaking.', idle: false }),
     };
   };
 
