@@ -8,9 +8,9 @@ import { SCHEMAS } from './schemas.js';
 const REFUSALS: Readonly<Record<number, string>> = {
   400: 'A parameter or the body is wrong; the message names it.',
   401: 'The token is missing or wrong.',
-  403: 'The request comes from an origin or address that is not allowed.',
+  403: 'The request comes from an origin or address that is not allowed, or needs a dashboard token on a server without one.',
   404: 'No such call, or it has no recording.',
-  409: 'The call is over, another process owns it, or its recording is still being made.',
+  409: 'The state of the call does not allow it: a command on a call that is over or at another process, a live call that is to be deleted, a recording that is still being made.',
   413: 'The body is larger than allowed.',
   415: 'The body is not JSON.',
   429: 'Too many wrong tokens from this address, or too many event streams.',
