@@ -12,7 +12,8 @@ export const ERROR_CODES = {
     'The signature does not match the request. HTTP responses use this code for all four signature errors.',
   SIGNATURE_EXPIRED: 'The signed timestamp is more than five minutes off. In logs and metrics only.',
   AUTH_REQUIRED: 'The dashboard token is missing or wrong.',
-  AUTH_FORBIDDEN: 'The request comes from an origin or address that is not allowed, or needs a dashboard token on a server without one.',
+  AUTH_FORBIDDEN:
+    'The request comes from an origin or address that is not allowed, or needs a dashboard token on a server without one.',
   REQUEST_INVALID: 'The request is invalid.',
   REQUEST_TOO_LARGE: 'The body is larger than allowed.',
   REQUEST_CONFLICT: 'The call has ended, or another process owns it.',

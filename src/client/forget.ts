@@ -1,7 +1,8 @@
 // Deletes a call: everything that is kept of it in this process, on its disk, at dashboards, and what the carrier recorded.
 import type { Clock } from '../base/clock.js';
-import { NotFoundError, RequestError } from '../base/errors.js';
+import { NotFoundError, RequestError, StoreError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
+import { within } from '../base/pause.js';
 import type { Carrier } from '../carriers/carrier.js';
 import type { ForgetOutcome } from '../contract/call-command.js';
 import type { CallEvent } from '../contract/call-event.js';
@@ -9,6 +10,9 @@ import type { CallRecord } from '../contract/call-record.js';
 import type { EventBus } from '../events/bus.js';
 import { originOf, termOf } from '../events/reduce.js';
 import type { CallStore } from '../stores/call-store.js';
+
+/** Files may have to be written anew. */
+const ERASE_MS = 30_000;
 
 export interface ForgetParts {
   readonly store: CallStore;
@@ -20,14 +24,14 @@ export interface ForgetParts {
   /** Of a call that the store may take for over. @default none is */
   isLive?(callId: string): boolean;
   /** Lets go of what else is kept of the call. @throws StoreError where some of it stays. @default nothing is */
-  remove?(callId: string): Promise<void>;
+  remove?(callId: string): Promise<boolean>;
   readonly nodeId: string;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /**
- * `callId` may be the carrier's. Once deleted, a call can be deleted again. @throws NotFoundError, RequestError for one that is not over or yet to be hung up,
+ * `callId` may be the carrier's. Once deleted, a call can be deleted again, by our id: what could not be done then is done. @throws NotFoundError, RequestError for one that is not over or yet to be hung up,
  * StoreError where data stays in the store
  */
 export async function forgetCall(callId: string, parts: ForgetParts): Promise<ForgetOutcome> {
@@ -44,20 +48,39 @@ export async function forgetCall(callId: string, parts: ForgetParts): Promise<Fo
     );
   const carrierRecording = await deleteRecordings(record, parts);
   const deletion = toDeletion(record, parts);
-  // The store first: where it listens to the bus as well, it knows the fact then.
-  const erased = store.append(deletion);
+  // Before anything says that the call is deleted: who dies meanwhile is asked again.
+  await parts.remove?.(id);
+  const erased = erase(deletion, parts);
   bus.publish(deletion);
-  await Promise.all([erased, parts.remove?.(id)]);
+  await erased;
   return { carrierRecording, carrierCallId: carrierRecording === 'failed' ? record.carrierCallId : null };
 }
 
 /** What could not be done the last time is done now. */
-async function forgetAgain(callId: string, { store, remove }: ForgetParts): Promise<ForgetOutcome> {
+async function forgetAgain(callId: string, parts: ForgetParts): Promise<ForgetOutcome> {
+  const { store, remove } = parts;
   const forgotten = (await store.forgotten?.()) ?? [];
   const deletion = forgotten.find((event) => event.callId === callId);
-  if (deletion === undefined) throw new NotFoundError('No such call.');
-  await Promise.all([store.append(deletion), remove?.(callId)]);
+  // The recording of a call outlives its place among those that the store keeps.
+  const wasRecorded = (await remove?.(callId)) === true;
+  if (deletion !== undefined) await erase(deletion, parts);
+  else if (!wasRecorded) throw new NotFoundError('No such call.');
   return { carrierRecording: null, carrierCallId: null };
+}
+
+/** The store first: where it listens to the bus as well, it knows the fact then. @throws StoreError where it has the call all the same, or does not answer */
+async function erase(deletion: CallEvent, { store, clock }: ForgetParts): Promise<void> {
+  let isErased = false;
+  await within(
+    clock,
+    ERASE_MS,
+    store.append(deletion).then(() => {
+      isErased = true;
+    }),
+  );
+  if (!isErased) throw new StoreError('The store has not deleted the call within 30 seconds. It goes on.');
+  if ((await store.get(deletion.callId)) !== undefined)
+    throw new StoreError('The store still has the call: its append() does not delete on call.forgotten.');
 }
 
 /** Above whatever was stated of the call, so that it is news to everybody who has something of it. */
@@ -80,7 +103,7 @@ async function deleteRecordings(
     return 'deleted';
   } catch (error) {
     logger.warn(
-      { callId, ...describeError(error) },
+      { callId, carrierCallId, ...describeError(error) },
       'the recording of a deleted call is still at the carrier',
     );
     return 'failed';

@@ -62,21 +62,21 @@ export class LocalRecordings {
     }
   }
 
-  /** Deletes every file of a call's recording, also where calls are not recorded any more. @throws StoreError */
-  async forget(callId: string): Promise<void> {
+  /** Deletes every file of a call's recording, also where calls are not recorded any more. Resolves to whether there was one. @throws StoreError */
+  async forget(callId: string): Promise<boolean> {
     const { options, clock, logger } = this.#parts;
     const { dataDir } = options;
-    if (dataDir === false) return;
+    if (dataDir === false) return false;
     const folder = resolve(dataDir, 'recordings');
     try {
-      if (this.#recordings !== undefined) await this.#recordings.remove(callId);
-      else if (await isThere(folder)) {
-        const { Recordings } = await import('../recordings/recordings.js');
-        const limits = { key: undefined, keepMs: undefined, maxBytes: undefined };
-        const found = await Recordings.open({ folder, ...limits, clock, logger });
-        await found.remove(callId);
-        await found.close();
-      }
+      if (this.#recordings !== undefined) return await this.#recordings.remove(callId);
+      if (!(await isThere(folder))) return false;
+      const { Recordings } = await import('../recordings/recordings.js');
+      const limits = { key: undefined, keepMs: undefined, maxBytes: undefined };
+      const found = await Recordings.open({ folder, ...limits, clock, logger });
+      const wasThere = await found.remove(callId);
+      await found.close();
+      return wasThere;
     } catch (cause) {
       throw new StoreError('The recording of the call could not be deleted.', { cause });
     }

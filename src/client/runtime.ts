@@ -221,7 +221,8 @@ export class Runtime {
       isLive: (id) => desk.isLive(id),
       async remove(id) {
         desk.erase(id);
-        await Promise.all([persistence.forget(id), recordings.forget(id)]);
+        const [, wasRecorded] = await Promise.all([persistence.forget(id), recordings.forget(id)]);
+        return wasRecorded;
       },
       nodeId: this.#nodeId,
       clock: this.#clock,

@@ -61,7 +61,7 @@ export async function openStandaloneDashboard(
     store: supposing,
     bus,
     controls: null,
-    forget: (callId) => forgetCall(callId, { store: supposing, bus, nodeId, clock, logger }),
+    forget: (callId) => forgetCall(callId, { store, bus, nodeId, clock, logger }),
     token,
     ingest,
     allowedHosts: [host],

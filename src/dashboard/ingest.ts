@@ -16,7 +16,7 @@ import { type FactEnvelope, readEnvelope, readFact } from './ingest-event.js';
 import type { Senders } from './ingest-senders.js';
 import type { LostCallWatch } from './lost-call-watch.js';
 import { readAs, SchemaMismatch } from './schema-reader.js';
-import { MAX_INGEST_EVENTS } from './schemas.js';
+import { MAX_INGEST_EVENTS, MAX_PLACE } from './schemas.js';
 
 /** Ended calls that the history holds. Source: specification, Limits. */
 const HISTORY_SIZE = 500;
@@ -44,6 +44,9 @@ interface Place {
   passed: FactPlace;
   ended: boolean;
 }
+
+/** Of a call that was deleted: whatever comes is known, and no sender has more to say. */
+const ALL_TOLD: FactPlace = { term: MAX_PLACE, seq: MAX_PLACE };
 
 /** Before the first fact. */
 const NOTHING: FactPlace = { term: 1, seq: 0 };
@@ -160,7 +163,7 @@ export class Ingest {
 
   #charge(place: Place, event: CallEvent): boolean {
     // The end of a call makes room.
-    if (event.type === 'call.ended') return true;
+    if (event.type === 'call.ended' || event.type === 'call.forgotten') return true;
     return this.#parts.senders.charge(place.owner, place.storedId, JSON.stringify(event).length);
   }
 
@@ -181,15 +184,14 @@ export class Ingest {
     const { store } = this.#parts;
     const qualifiedId = `${callId}~${originId}`;
     const [qualified, plain] = await Promise.all([store.get(qualifiedId), store.get(callId)]);
-    if (qualified === undefined && plain === undefined) {
-      const deletion = await this.#deletionOf({ callId, originId, qualifiedId });
-      if (deletion !== undefined) {
-        const { callId: storedId, term, seq, nodeId } = deletion;
-        const last = { term, seq };
-        return { callId, originId, storedId, owner: nodeId, last, passed: last, ended: true };
-      }
+    const gone = plain === undefined ? await this.#deletions(callId, qualifiedId) : [];
+    const deletion = gone.find((event) => event.callId === qualifiedId || originOf(event) === originId);
+    if (qualified === undefined && deletion !== undefined) {
+      const { callId: storedId, nodeId: owner } = deletion;
+      return { callId, originId, storedId, owner, last: ALL_TOLD, passed: ALL_TOLD, ended: true };
     }
-    const isTaken = plain?.callId === callId && originOf(plain) !== originId;
+    const taken = plain?.callId === callId ? [plain] : gone.filter((event) => event.callId === callId);
+    const isTaken = taken.some((other) => originOf(other) !== originId);
     const storedId = qualified?.callId === qualifiedId || isTaken ? qualifiedId : callId;
     const record = [qualified, plain].find((found) => found?.callId === storedId);
     const last = record === undefined ? NOTHING : { term: termOf(record), seq: record.seq };
@@ -197,17 +199,9 @@ export class Ingest {
     return { callId, originId, storedId, owner: record?.nodeId ?? originId, last, passed: last, ended };
   }
 
-  async #deletionOf(call: {
-    callId: string;
-    originId: string;
-    qualifiedId: string;
-  }): Promise<CallEvent | undefined> {
+  async #deletions(...ids: readonly string[]): Promise<CallEvent[]> {
     const forgotten = (await this.#parts.store.forgotten?.()) ?? [];
-    return forgotten.find(
-      (event) =>
-        event.callId === call.qualifiedId ||
-        (event.callId === call.callId && originOf(event) === call.originId),
-    );
+    return forgotten.filter(({ callId }) => ids.includes(callId));
   }
 
   /** Of ended calls that are not here: those that the full history has no place for any more. */

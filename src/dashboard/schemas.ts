@@ -189,8 +189,10 @@ const OPTIONAL: { readonly [type: string]: readonly string[] } = {
   'call.ended': ['durationMs', 'hangUp'],
 };
 
-const term: JsonSchema = { type: 'integer', minimum: 1, maximum: 2 ** 31 };
-const seq: JsonSchema = { type: 'integer', minimum: 1, maximum: 2 ** 31 };
+/** The highest term, and the highest `seq`. */
+export const MAX_PLACE = 2 ** 31;
+const term: JsonSchema = { type: 'integer', minimum: 1, maximum: MAX_PLACE };
+const seq: JsonSchema = { type: 'integer', minimum: 1, maximum: MAX_PLACE };
 
 /** The facts with their envelope, by type. */
 export const FACT_SCHEMAS: ReadonlyMap<string, JsonSchema> = new Map(

@@ -173,9 +173,9 @@ export class Recordings {
     throw absent();
   }
 
-  /** Deletes every file of the recording of a call, also of one that is up: nothing more of it is recorded then. Rejects with the error of the file system. */
-  async remove(callId: string): Promise<void> {
-    if (!CALL_ID.test(callId)) return;
+  /** Deletes every file of the recording of a call, also of one that is up: nothing more of it is recorded then. Resolves to whether there was one. Rejects with the error of the file system. */
+  async remove(callId: string): Promise<boolean> {
+    if (!CALL_ID.test(callId)) return false;
     const live = this.#live.get(callId);
     live?.discard();
     if (live !== undefined) await this.#close(live, 0);
@@ -184,7 +184,15 @@ export class Recordings {
     const { folder } = this.#options;
     const parts = [PLAIN, SEALED].map((ending) => join(folder, TAPES, `${callId}${ending}.part`));
     const paths = [...tapes.map(({ name }) => join(folder, TAPES, name)), ...parts, ...this.#paths(callId)];
-    for (const path of paths) await rm(path, { force: true, recursive: true });
+    let wasThere = live !== undefined;
+    for (const path of paths) {
+      wasThere ||= await lstat(path).then(
+        () => true,
+        () => false,
+      );
+      await rm(path, { force: true, recursive: true });
+    }
+    return wasThere;
   }
 
   /** Deletes what is older, or more, than is to be kept. Never rejects. */

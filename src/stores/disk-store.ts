@@ -186,7 +186,7 @@ export class DiskStore implements CallStore {
     }
     erasing.done = undefined;
     throw new StoreError(
-      `${this.#folder} could not be written: the call is deleted, but its data stays on disk until that works again.`,
+      `${this.#folder} could not be written: the call is deleted, but its data stays on disk. Delete it again when that works.`,
     );
   }
 

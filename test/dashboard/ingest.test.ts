@@ -48,6 +48,42 @@ function overNetwork(body: string, headers: Record<string, string> = {}): Promis
   });
 }
 
+describe('a call that is deleted', () => {
+  const deletion = (fields: Partial<CallEvent> = {}): IngestEvent =>
+    ({
+      ...forged(3, { type: 'call.forgotten', term: 2, seq: 1, after: 4, afterTerm: 1 }),
+      ...fields,
+    }) as IngestEvent;
+  const silent = { endReason: undefined, outcome: undefined, error: undefined, media: undefined };
+  const forgotten = JSON.parse(JSON.stringify({ ...deletion(), ...silent })) as IngestEvent;
+
+  it('leaves, and everything that comes of it later is known already', async () => {
+    await dashboard.ingest({ events: CALL });
+    expect(await dashboard.ingest({ events: [forgotten] })).toMatchObject({ accepted: 1, refused: [] });
+    expect((await dashboard.records()).size).toBe(0);
+    const resumed = CALL.map((event) => ({ ...event, term: 9 }));
+    const answer = await dashboard.ingest({ events: [...CALL, ...resumed] });
+    expect(answer).toMatchObject({ accepted: 0, duplicates: 8, refused: [] });
+    // So high a term that no sender has more to say.
+    expect(answer.calls).toMatchObject([{ callId: 'call-1', ended: true, term: 2 ** 31 }]);
+    expect((await dashboard.records()).size).toBe(0);
+  });
+
+  it('does not stand in the way of the same id of another server', async () => {
+    await dashboard.ingest({ events: CALL });
+    await dashboard.ingest({ events: [forgotten] });
+    const other = CALL.map((event) => ({ ...event, nodeId: 'node-2' }));
+    expect(await dashboard.ingest({ nodeId: 'node-2', events: other.slice(0, 2) })).toMatchObject({
+      accepted: 2,
+    });
+    expect(await dashboard.ingest({ nodeId: 'node-2', events: other })).toMatchObject({
+      accepted: 2,
+      duplicates: 2,
+    });
+    expect([...(await dashboard.records()).keys()]).toEqual(['call-1~node-2']);
+  });
+});
+
 describe('a batch of facts', () => {
   it('becomes the record that its server has', async () => {
     const answer = await dashboard.ingest({ events: CALL });

@@ -165,6 +165,23 @@ describe('a call that is deleted', () => {
     expect(await findIn(folder, 'secret')).toEqual([]);
   });
 
+  it('leaves no byte where somebody begins to read meanwhile', async () => {
+    const folder = await makeFolder();
+    const log = await LevelLog.open({ folder });
+    onTestFinished(() => log.close());
+    const other = { call: 1, row: 0, value: 'another call', isOver: false };
+    await log.append([{ call: 0, row: 0, value: 'secret', isOver: false }, other]);
+    const erasure = { call: 0, rows: 1, callId: '0001', value: encodeFact(forgotten('0001')) };
+    await log.erase(erasure);
+    const scrubbing = log.scrub(erasure);
+    const reader = log.read(rowsOf(1));
+    const first = reader.next();
+    await scrubbing;
+    expect(await findIn(folder, 'secret')).toEqual([]);
+    expect((await first).value).toEqual([[expect.any(String), 'another call']]);
+    await reader.return(undefined);
+  });
+
   it('that is not here is none to be remembered', async () => {
     const store = await openDisk({ folder: await makeFolder() });
     await store.append(forgotten('0001'));

@@ -285,6 +285,7 @@ export class CallConversation {
     }
     if (this.#isClosed || this.#context.isOver) {
       this.#voice?.close();
+      recording.end();
       return;
     }
     this.#voice?.start();

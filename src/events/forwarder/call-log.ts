@@ -91,7 +91,7 @@ export class CallLog {
 
   /** Facts of a call come in order. What a later fact makes needless is let go of. */
   append(event: CallEvent, length: number = lengthOf(event)): void {
-    if (event.type === 'call.ended') this.#endedAt = event.at;
+    if (event.type === 'call.ended' || event.type === 'call.forgotten') this.#endedAt = event.at;
     if (this.#isTaken) return;
     // All that a dashboard needs of a deleted call.
     if (event.type === 'call.forgotten') this.shed();

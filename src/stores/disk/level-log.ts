@@ -50,6 +50,8 @@ export class LevelLog implements EventLog, MigratedLog {
   readonly #folder: string;
   /** Tells whether another process had the folder while it was closed here. */
   readonly #owner = randomUUID();
+  /** Who begins to read waits for it: a file is not replaced while somebody reads it. */
+  #scrubbing: Promise<void> = Promise.resolve();
   /** Each resolves when a reader has finished. */
   readonly #reading = new Set<Promise<void>>();
 
@@ -118,7 +120,13 @@ export class LevelLog implements EventLog, MigratedLog {
    * A deleted row stays in the file that it was written to until that is merged with the file that deletes it. Where both come out of memory
    * together, they lie in one file, which nothing merges: so the rows are deleted once more, on top of it.
    */
-  async scrub({ call, rows }: Pick<Erasure, 'call' | 'rows'>): Promise<void> {
+  scrub(erasure: Pick<Erasure, 'call' | 'rows'>): Promise<void> {
+    const scrubbed = this.#scrubbing.then(() => this.#scrub(erasure));
+    this.#scrubbing = scrubbed.catch(() => {});
+    return scrubbed;
+  }
+
+  async #scrub({ call, rows }: Pick<Erasure, 'call' | 'rows'>): Promise<void> {
     // For who began to read before, a file keeps what was deleted meanwhile.
     await Promise.all(this.#reading);
     const { gte, lt } = rowsOf(call);
@@ -142,6 +150,7 @@ export class LevelLog implements EventLog, MigratedLog {
 
   async *read(range: KeyRange): AsyncGenerator<readonly StoredRow[]> {
     const { entries, highWaterMarkBytes } = PAGE;
+    await this.#scrubbing;
     const iterator = this.#level.iterator({ ...range, highWaterMarkBytes });
     let finish = () => {};
     const reading = new Promise<void>((resolve) => {

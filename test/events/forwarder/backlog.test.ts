@@ -46,4 +46,18 @@ describe('what a forwarder holds', () => {
     for (const fact of stamp([started(), say('x'.repeat(300_001))])) backlog.append(fact);
     expect([backlog.size, backlog.lost]).toEqual([1, 1]);
   });
+
+  it('lets go of a deleted call once the dashboard has heard of it, however many there are', () => {
+    const backlog = new Backlog({ isStored: true, bounds: { calls: 5 } });
+    for (const fact of stamp([started(), say('Hello.')], { callId: 'live' })) backlog.append(fact);
+    for (let call = 0; call < 20; call += 1) {
+      const place = { callId: `call-${call}`, nodeId: 'node-1', term: 2, seq: 1, at: 9000 };
+      backlog.append({ type: 'call.forgotten', ...place });
+      const log = backlog.find(place);
+      if (log === undefined) throw new Error('not held');
+      backlog.learn(log, { ...place, ended: true, wanted: true });
+      backlog.settle(log);
+    }
+    expect([...backlog.logs].map(({ callId, count }) => [callId, count])).toEqual([['live', 2]]);
+  });
 });
