@@ -199,7 +199,8 @@ const KILLS: readonly Kill[] = [
       await phone.replace();
     },
     record: { direction: 'outbound', outcome: 'voicemail', endReason: 'agent-hangup', term: 2 },
-    said: ['agent: Your order is ready. Collect it on Tuesday please.'],
+    // The agent may have begun to greet before it was known to talk to a machine.
+    said: /^(agent: Hello[^\n]*\n)?agent: Your order is ready\. Collect it on Tuesday please\.$/,
     incidents: ['process-replaced'],
   },
   {
