@@ -101,7 +101,7 @@ class World implements AsyncDisposable {
   async [Symbol.asyncDispose]() {
     if (this.#server?.child.exitCode === null) await this.#server.kill();
     await this.simulator.close();
-    await rm(this.dataDir, { recursive: true, force: true });
+    await rm(this.dataDir, { recursive: true, force: true, maxRetries: 20 });
   }
 }
 

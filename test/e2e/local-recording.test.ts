@@ -37,7 +37,7 @@ const INTERRUPTS: readonly CallerStep[] = [
 
 async function folder(): Promise<string> {
   const made = await mkdtemp(join(tmpdir(), 'offhook-recordings-'));
-  onTestFinished(() => rm(made, { recursive: true, force: true }));
+  onTestFinished(() => rm(made, { recursive: true, force: true, maxRetries: 20 }));
   return made;
 }
 

@@ -21,7 +21,7 @@ const NEAR_MS = 100;
 
 async function folder(): Promise<string> {
   const made = await mkdtemp(join(tmpdir(), 'offhook-killed-recording-'));
-  onTestFinished(() => rm(made, { recursive: true, force: true }));
+  onTestFinished(() => rm(made, { recursive: true, force: true, maxRetries: 20 }));
   return made;
 }
 

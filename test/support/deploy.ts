@@ -157,6 +157,6 @@ export class Deploy implements AsyncDisposable {
     for (const { phone } of this.#servers.toReversed()) await phone.disconnect();
     await this.simulator.close();
     await this.proxy[Symbol.asyncDispose]();
-    await rm(this.dataDir, { recursive: true, force: true });
+    await rm(this.dataDir, { recursive: true, force: true, maxRetries: 20 });
   }
 }
