@@ -2,7 +2,6 @@
 import type { Clock } from '../base/clock.js';
 import { NotFoundError, RequestError, StoreError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
-import { within } from '../base/pause.js';
 import type { Carrier } from '../carriers/carrier.js';
 import type { ForgetOutcome } from '../contract/call-command.js';
 import type { CallEvent } from '../contract/call-event.js';
@@ -10,9 +9,6 @@ import type { CallRecord } from '../contract/call-record.js';
 import type { EventBus } from '../events/bus.js';
 import { originOf, termOf } from '../events/reduce.js';
 import type { CallStore } from '../stores/call-store.js';
-
-/** Files may have to be written anew. */
-const ERASE_MS = 30_000;
 
 export interface ForgetParts {
   readonly store: CallStore;
@@ -68,17 +64,9 @@ async function forgetAgain(callId: string, parts: ForgetParts): Promise<ForgetOu
   return { carrierRecording: null, carrierCallId: null };
 }
 
-/** The store first: where it listens to the bus as well, it knows the fact then. @throws StoreError where it has the call all the same, or does not answer */
-async function erase(deletion: CallEvent, { store, clock }: ForgetParts): Promise<void> {
-  let isErased = false;
-  await within(
-    clock,
-    ERASE_MS,
-    store.append(deletion).then(() => {
-      isErased = true;
-    }),
-  );
-  if (!isErased) throw new StoreError('The store has not deleted the call within 30 seconds. It goes on.');
+/** The store first: where it listens to the bus as well, it knows the fact then. @throws StoreError where it has the call all the same */
+async function erase(deletion: CallEvent, { store }: ForgetParts): Promise<void> {
+  await store.append(deletion);
   if ((await store.get(deletion.callId)) !== undefined)
     throw new StoreError('The store still has the call: its append() does not delete on call.forgotten.');
 }

@@ -76,8 +76,18 @@ export class GuardedStore implements CallStore {
     return this.#store.isKept && this.#failing === 0;
   }
 
-  /** Resolves when the store has the fact, or it was given up. Never rejects. */
-  append(event: CallEvent): Promise<void> {
+  /** Resolves when the store has the fact, or it was given up. Rejects only for a deletion that the store has not taken in five seconds: it is tried on. */
+  async append(event: CallEvent): Promise<void> {
+    const stored = this.#append(event);
+    if (event.type !== 'call.forgotten') return stored;
+    const taken = await this.#within(
+      PATIENCE_MS,
+      stored.then(() => true),
+    );
+    if (taken === undefined) throw new StoreError('The store has not deleted the call within five seconds.');
+  }
+
+  #append(event: CallEvent): Promise<void> {
     if (this.#closing.signal.aborted) return Promise.resolve();
     if (this.#givenUp.has(event.callId)) {
       if (event.type === 'call.ended') this.#givenUp.delete(event.callId);

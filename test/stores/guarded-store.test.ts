@@ -1,3 +1,4 @@
+import { StoreError } from '../../src/base/errors.js';
 import { describe, expect, it } from 'vitest';
 import { RequestError } from '../../src/base/errors.js';
 import type { CallEvent } from '../../src/contract/call-event.js';
@@ -51,6 +52,22 @@ const settle = async () => {
 describe('GuardedStore', () => {
   const create = () => open().guarded;
   for (const check of testStore(create)) it(check.name, check.run);
+
+  it('says that a call is not deleted yet after five seconds, and tries on', async () => {
+    const { store, clock, guarded } = open();
+    const events = stamp([started(), ended()], { callId: 'a' });
+    for (const event of events) await guarded.append(event);
+    store.trouble = down;
+    const deletion = { callId: 'a', nodeId: 'node-1', term: 2, seq: 1, at: 9000 } as const;
+    const refused = guarded.append({ type: 'call.forgotten', ...deletion }).catch((error: unknown) => error);
+    await settle();
+    clock.advance(5000);
+    expect(await refused).toBeInstanceOf(StoreError);
+    store.trouble = async () => {};
+    clock.advance(30_000);
+    await settle();
+    expect(await guarded.get('a')).toBeUndefined();
+  });
 
   it('stores the facts of one call one at a time, and those of several at the same time', async () => {
     const { store, guarded } = open();
