@@ -263,6 +263,8 @@ describe('what another process has left', () => {
     const first = begin(recordings);
     talk(first.live);
     recordings.leave(first.live, 1000);
+    // The process before has written its tape when this one ends the call.
+    await recordings.settled();
     const said: LocalRecording[] = [];
     const before = first.said.at(-1) ?? null;
     recordings.endLeft({ callId: 'call-1', beganAt: 5000, before, tell: (told) => said.push(told) });
