@@ -109,7 +109,7 @@ export class CallSession {
     this.#identity = this.#identify(undefined);
     this.#ledger = new CallLedger(this.callId, environment, ledgerOf(seed));
     this.#timers = new CallTimers(environment.clock);
-    this.#context = this.#openLine();
+    this.#context = this.#openContext();
     this.#standing = new CallStanding(this.#context, {
       answered: () => this.#answered(),
       over: (outcome) => this.#reportedOver(outcome),
@@ -496,7 +496,7 @@ export class CallSession {
     return { direction, answered: this.#standing.isAnswered, started: this.#conversation.isStarted };
   }
 
-  #openLine(): SessionContext {
+  #openContext(): SessionContext {
     const session = this;
     return {
       callId: this.callId,
@@ -605,7 +605,7 @@ export class CallSession {
     else this.#endAsReported('check');
   }
 
-  /** An announcement needs no stream, and has their own time. */
+  /** An announcement needs no stream, and has its own time. */
   #streamMissing(failure: CallFailure | undefined): void {
     if (this.#announcement.ending !== undefined) return;
     if (this.#resumption?.isPending === true) this.#resumption.missing();

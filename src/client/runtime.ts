@@ -70,8 +70,8 @@ export interface RunningServer extends ServedCalls {
   readonly closed: Promise<void>;
 }
 
-/** What carrier and vendors have for their last words once the streams are closed, in milliseconds. */
-const LAST_WORDS_MS = 1000;
+/** What requests to carrier and vendors have once the streams are closed, in milliseconds. */
+const SETTLE_MS = 1000;
 
 export class Runtime {
   readonly #options: CheckedServeOptions;
@@ -319,8 +319,8 @@ export class Runtime {
     await this.#opening.catch(() => {});
     const deadline = this.#clock.now() + this.#options.drainMs;
     await this.#server?.close();
-    const lastWordsMs = Math.min(LAST_WORDS_MS, deadline - this.#clock.now());
-    await heldWithin(this.#clock, lastWordsMs, this.#looseEnds.settled());
+    const settleMs = Math.min(SETTLE_MS, deadline - this.#clock.now());
+    await heldWithin(this.#clock, settleMs, this.#looseEnds.settled());
     this.#looseEnds.cut();
     await Promise.all([this.#publicHost.close(), this.#toolServers.close()]);
     await this.#bus.settled();

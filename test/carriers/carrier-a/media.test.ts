@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { MULAW_8K } from '../../../src/audio/format.js';
 import { openMediaDialect } from '../../../src/carriers/carrier-a/media.js';
 import type { MediaDialect } from '../../../src/carriers/carrier.js';
+import { MALFORMED_SPOKEN_TEXTS } from '../spoken-texts.js';
 
 const MZ = 'MZ22222222222222222222222222222222';
 const frame = Buffer.alloc(160, 0xff);
@@ -152,21 +153,7 @@ describe('decode', () => {
     ],
     ['no digit', { event: 'dtmf', streamSid: MZ }, 'dtmf without a digit'],
     ['a mark without a name', { event: 'mark', streamSid: MZ, mark: {} }, 'mark without a name'],
-    [
-      'a spoken text without an id',
-      { event: 'spoken-text', spokenText: { text: 'x', final: true } },
-      'malformed spoken text',
-    ],
-    [
-      'a spoken text without a text',
-      { event: 'spoken-text', spokenText: { id: 'a', final: true } },
-      'malformed spoken text',
-    ],
-    [
-      'half a spoken text',
-      { event: 'spoken-text', spokenText: { id: 'a', text: 'x' } },
-      'malformed spoken text',
-    ],
+    ...MALFORMED_SPOKEN_TEXTS,
     [
       'an endless spoken text',
       { event: 'spoken-text', spokenText: { id: 'a', text: 'x'.repeat(10_001), final: true } },

@@ -4,6 +4,7 @@ import { ALAW_8K, MULAW_8K, PCM_16K } from '../../../src/audio/format.js';
 import { openMediaDialect } from '../../../src/carriers/carrier-b/media.js';
 import type { MediaDialect } from '../../../src/carriers/carrier.js';
 import { runs } from '../../support/depth.js';
+import { MALFORMED_SPOKEN_TEXTS } from '../spoken-texts.js';
 
 const STREAM = 'c1c1c1c1-0000-4000-8000-000000000004';
 const L16 = { encoding: 'L16', sample_rate: 16000, channels: 1 };
@@ -220,21 +221,7 @@ describe('decode', () => {
     ['minutes of audio', mediaWith({ payload: 'A'.repeat(128_004) }), 'media payload too long'],
     ['a key that is none', { event: 'dtmf', dtmf: { digit: 'x' } }, 'dtmf without a digit'],
     ['a mark without a name', { event: 'mark', mark: null }, 'mark without a name'],
-    [
-      'a spoken text without an id',
-      { event: 'spoken-text', spokenText: { text: 'x', final: true } },
-      'malformed spoken text',
-    ],
-    [
-      'a spoken text without a text',
-      { event: 'spoken-text', spokenText: { id: 'a', final: true } },
-      'malformed spoken text',
-    ],
-    [
-      'half a spoken text',
-      { event: 'spoken-text', spokenText: { id: 'a', text: 'x' } },
-      'malformed spoken text',
-    ],
+    ...MALFORMED_SPOKEN_TEXTS,
     ['malformed', { event: 'error', payload: { code: 100003 } }, 'the carrier reports a malformed frame'],
     ['a flood', { event: 'error', payload: { code: '100005' } }, 'the carrier reports too many frames'],
     ['another error', { event: 'error', payload: { title: 'secret' } }, 'the carrier reports an error'],
