@@ -1,5 +1,6 @@
 // What a client of the HTTP API meets: a phone behind a token, with calls that are over and one that is up.
-import type { Aggregates } from '../../src/contract/dashboard-api.js';
+import type { CallsPage } from '../../src/contract/dashboard-api.js';
+import type { ServeOptions } from '../../src/options/serve.js';
 import { ClientBench, until } from '../support/client-bench.js';
 
 export const TOKEN = 'token-of-the-operator';
@@ -14,20 +15,26 @@ export interface PhoneWithCalls extends AsyncDisposable {
   read<T>(path: string): Promise<T>;
 }
 
-export async function startPhoneWithCalls(): Promise<PhoneWithCalls> {
+/** With `localRecording` in `options`, calls that are over have a recording. */
+export async function startPhoneWithCalls(options: Partial<ServeOptions> = {}): Promise<PhoneWithCalls> {
   const bench = await ClientBench.open();
-  const { url } = await bench.serve({ dashboardToken: TOKEN });
+  const { url } = await bench.serve({ dashboardToken: TOKEN, ...options });
   const read = async <T>(path: string): Promise<T> => {
     const answer = await fetch(url + path, { headers: { Authorization: `Bearer ${TOKEN}` } });
     return (await answer.json()) as T;
   };
   for (const caller of CALLERS) {
     const call = await bench.dial(caller);
+    await call.speak(new Int16Array(1600));
     if (caller !== CALLERS.at(-1)) call.hangUp();
   }
   await until(async () => {
-    const { completedCalls, activeCalls } = await read<Aggregates>('/api/dashboard/aggregates');
-    return completedCalls === CALLERS.length - 1 && activeCalls === 1;
+    const { calls } = await read<CallsPage>('/api/dashboard/calls');
+    const finished = calls.filter(
+      ({ status, localRecording }) =>
+        status === 'completed' && (localRecording === null || localRecording.status === 'completed'),
+    );
+    return calls.length === CALLERS.length && finished.length === CALLERS.length - 1;
   });
   return { url, callers: CALLERS, read, [Symbol.asyncDispose]: () => bench[Symbol.asyncDispose]() };
 }

@@ -60,11 +60,12 @@ describeInChromium('the page', (bench) => {
   it('ends a call after asking, and shows no button where it cannot', async () => {
     const page = await bench.open();
     callOf('c1')(started());
-    await page.getByRole('button', { name: 'Hang up' }).click();
-    await page.getByRole('button', { name: 'Keep' }).click();
+    const button = (name: string) => page.getByRole('button', { name, exact: true });
+    await button('Hang up').click();
+    await button('Keep').click();
     expect(bench.server.commands).toEqual([]);
-    await page.getByRole('button', { name: 'Hang up' }).click();
-    await page.getByRole('button', { name: 'End call' }).click();
+    await button('Hang up').click();
+    await button('End call').click();
     await expect.poll(() => bench.server.commands).toEqual(['hangup c1']);
     expect(bench.troubles).toEqual([]);
     await bench.endVisit();
@@ -82,11 +83,14 @@ describeInChromium('the page', (bench) => {
     await page.locator('tbody a').click();
     const detail = page.getByRole('dialog');
     await detail.getByText('I would like tea.').waitFor();
-    await detail.getByRole('button', { name: 'Delete' }).click();
+    const button = (name: string) => detail.getByRole('button', { name, exact: true });
+    await button('Delete').click();
+    await button('Keep').and(page.locator(':focus')).waitFor();
     await page.keyboard.press('Enter');
+    await button('Delete').waitFor();
     expect(bench.server.commands).toEqual([]);
-    await detail.getByRole('button', { name: 'Delete' }).click();
-    await detail.getByRole('button', { name: 'Delete for good' }).click();
+    await button('Delete').click();
+    await button('Delete for good').click();
     await detail.getByText('This call was deleted.').waitFor();
     expect(bench.server.commands).toEqual(['forget c1']);
     await page.keyboard.press('Escape');
@@ -103,7 +107,7 @@ describeInChromium('the page', (bench) => {
     callOf('c2')(started(), ended());
     await open.locator('tbody a').click();
     await open.getByRole('button', { name: 'Copy as JSON' }).waitFor();
-    expect(await open.getByRole('button', { name: 'Delete' }).count()).toBe(0);
+    expect(await open.getByRole('button', { name: 'Delete', exact: true }).count()).toBe(0);
   });
 
   it('runs nothing that a call says, through any field', async () => {

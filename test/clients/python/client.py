@@ -7,7 +7,7 @@ from offhook_client.models import EndReason
 
 from httpx_sse import connect_sse
 from offhook_client import AuthenticatedClient
-from offhook_client.api.calls import list_calls
+from offhook_client.api.calls import get_call_audio, list_calls
 from offhook_client.api.commands import hang_up_call
 from offhook_client.models import CallEndedEvent, Error, HangUpRequest, Snapshot
 from offhook_client.types import UNSET
@@ -30,6 +30,11 @@ def read_history(api, limit):
         page = checked(list_calls.sync(client=api, limit=limit, cursor=cursor))
         yield from page.calls
         cursor = page.next_cursor
+
+
+def read_audio(api, call_id):
+    """The recording, a WAV file."""
+    return checked(get_call_audio.sync(call_id, client=api)).payload.read()
 
 
 def hang_up(api, call_id):
@@ -69,6 +74,8 @@ api = connect(url, token)
 stranger = connect(url, "another-token")
 history = list(read_history(api, limit=2))
 record = checked(get_call.sync(history[1].call_id, client=api))
+audio = read_audio(api, record.call_id)
+unfinished = refusal(lambda: read_audio(api, history[0].call_id))
 ended = end_first_call(api)
 print(
     json.dumps(
@@ -76,12 +83,14 @@ print(
             "callIds": [call.call_id for call in history],
             "record": record.to_dict(),
             "turns": len(record.turns),
+            "audioBytes": len(audio),
             "ended": ended.to_dict(),
             "byOperator": ended.end_reason is EndReason.OPERATOR_HANGUP,
             "refusals": {
                 "stranger": refusal(lambda: list(read_history(stranger, limit=2))),
                 "range": refusal(lambda: list(read_history(api, limit=0))),
                 "unknown": refusal(lambda: checked(get_call.sync("none", client=api))),
+                "unfinished": unfinished,
                 "over": refusal(lambda: hang_up(api, history[1].call_id)),
             },
         }

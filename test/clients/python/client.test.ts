@@ -11,6 +11,7 @@ import type { CallsPage } from '../../../src/contract/dashboard-api.js';
 import { startPhoneWithCalls, TOKEN } from '../phone-with-calls.js';
 
 const PROGRAM = fileURLToPath(new URL('client.py', import.meta.url));
+const CONFIG = fileURLToPath(new URL('generator.yaml', import.meta.url));
 /** The most that a program of Python may take. */
 const PATIENCE_MS = 240_000;
 
@@ -36,11 +37,11 @@ async function run(name: string, args: readonly string[], cwd: string, env: Reco
 it('a Python client generated from the OpenAPI document reads the history, follows events and hangs up', {
   timeout: 3 * PATIENCE_MS,
 }, async () => {
-  await using phone = await startPhoneWithCalls();
   const folder = await mkdtemp(join(tmpdir(), 'offhook-python-'));
+  const phone = await startPhoneWithCalls({ dataDir: join(folder, 'data'), localRecording: true });
   try {
     const document = `${phone.url}/api/openapi.json?token=${TOKEN}`;
-    const output = ['--meta', 'none', '--output-path', 'offhook_client'];
+    const output = ['--config', CONFIG, '--meta', 'none', '--output-path', 'offhook_client'];
     await run(
       'openapi-python-client',
       ['generate', '--url', document, ...output, '--fail-on-warning'],
@@ -58,17 +59,20 @@ it('a Python client generated from the OpenAPI document reads the history, follo
       callIds: calls.map(({ callId }) => callId),
       record,
       turns: record.turns.length,
+      audioBytes: record.localRecording?.bytes,
       ended: expect.objectContaining({ type: 'call.ended', callId: live?.callId }),
       byOperator: true,
       refusals: {
         stranger: expect.stringMatching(/^AUTH_REQUIRED: The dashboard token/),
         range: expect.stringMatching(/^REQUEST_INVALID: Query parameter "limit"/),
         unknown: expect.stringMatching(/^NOT_FOUND: No such call/),
+        unfinished: expect.stringMatching(/^RECORDING_NOT_READY: The recording is still being made/),
         over: expect.stringMatching(/^REQUEST_CONFLICT: The call is over/),
       },
     });
     expect(await phone.read('/api/dashboard/active')).toEqual({ calls: [] });
   } finally {
+    await phone[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });
   }
 });

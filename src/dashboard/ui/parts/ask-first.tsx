@@ -1,6 +1,6 @@
 // A command on a call that is asked about once before it is sent, and says what became of it.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../api.js';
 
 /** Nothing shows what came of a command that was taken: it may be asked for again after this time. */
@@ -39,7 +39,8 @@ export function AskFirst(props: AskFirstProps) {
   const { isAnswered = false, children, send } = props;
   const [stage, setStage] = useState<Stage>({ name: 'idle' });
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => {
+  // Before anything is drawn: a key that comes at once goes to the question, too.
+  useLayoutEffect(() => {
     if (stage.name !== 'asking') return;
     // A field is there to be filled in; without one the harmless answer comes first.
     form.current?.querySelector<HTMLElement>('input, button[type=button]')?.focus();
