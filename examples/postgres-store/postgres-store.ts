@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Aggregates, CallEvent, CallPage, CallQuery, CallRecord, CallStore } from 'offhook';
 import { RequestError } from 'offhook';
-import { type CallFilter, opensCall, reduceCall } from 'offhook/stores';
+import { type CallFilter, opensCall, reduceCall, searchedText, wantedTexts } from 'offhook/stores';
 import { Pool } from 'pg';
 
 const SCHEMA = readFileSync(new URL('schema.sql', import.meta.url), 'utf8');
@@ -18,7 +18,7 @@ const toRow = (record: CallRecord) => ({
   carrier: record.carrier,
   outcome: record.outcome,
   end_reason: record.endReason,
-  search: [record.caller, record.callee, record.callId, record.carrierCallId].join('\n').toLowerCase(),
+  search: searchedText(record),
   duration_ms: record.durationMs,
   latency_ms: record.latency.avgMs,
   turns_ms: record.turns.flatMap(({ latency }) => latency.totalMs ?? []),
@@ -36,7 +36,7 @@ const CONDITIONS = {
   carrier: 'carrier = ?',
   outcome: 'outcome = ?',
   endReason: 'end_reason = ?',
-  q: 'strpos(search, ?) > 0',
+  q: 'EXISTS (SELECT FROM unnest(?::text[]) AS wanted WHERE strpos(search, wanted) > 0)',
   from: 'started_at >= ?',
   to: 'started_at < ?',
 } satisfies Record<keyof CallFilter, string>;
@@ -164,15 +164,17 @@ export class PostgresStore implements CallStore {
   async #query<Row extends object>(sql: string, values: unknown[] = []): Promise<Row[]> {
     const numbered = sql.split('?').reduce((before, after, index) => `${before}$${index}${after}`);
     // PostgreSQL has no NUL in its texts. In a record it is escaped.
-    const safe = values.map((value) =>
-      typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : value,
-    );
-    return (await this.#pool.query<Row>(numbered, safe)).rows;
+    return (await this.#pool.query<Row>(numbered, values.map(withoutNul))).rows;
   }
 }
 
+function withoutNul(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNul);
+  return typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : value;
+}
+
 function toWhere(filter: CallFilter) {
-  const wanted = { ...filter, q: filter.q?.toLowerCase() };
+  const wanted = { ...filter, q: filter.q === undefined ? undefined : wantedTexts(filter.q) };
   const names = (Object.keys(CONDITIONS) as (keyof CallFilter)[]).filter(
     (name) => wanted[name] !== undefined,
   );

@@ -69,7 +69,7 @@ const cursor: QueryParameter<string> = {
 
 const search: QueryParameter<string> = {
   description:
-    'Part of a phone number or an ID; case is ignored. So is white space around it, because a plus sign that was not encoded arrives as a space.',
+    'Part of a phone number, however it is spaced, or of an ID; case is ignored. So is white space around it, because a plus sign that was not encoded arrives as a space.',
   schema: { type: 'string', maxLength: MAX_TEXT },
   parse: (text, name) =>
     text.length <= MAX_TEXT ? text.trim() : refuse(name, `at most ${MAX_TEXT} characters`),

@@ -15,7 +15,7 @@ export interface CallFilter {
   carrier?: CarrierId;
   outcome?: CallOutcome;
   endReason?: EndReason;
-  /** Substring of a number or an id, case-insensitive. */
+  /** Substring of a number or an id, case-insensitive. A number matches however it is spaced: `+1 (555) 010-0`. */
   q?: string;
   /** Started at or after, epoch milliseconds. */
   from?: number;
@@ -47,10 +47,31 @@ export function isMatch(call: FilteredCall, filter: CallFilter): boolean {
   if (endReason !== undefined && call.endReason !== endReason) return false;
   if (from !== undefined && call.startedAt < from) return false;
   if (to !== undefined && call.startedAt >= to) return false;
-  if (filter.q === undefined) return true;
-  const wanted = filter.q.toLowerCase();
-  const { caller, callee, callId, carrierCallId } = call;
-  return [caller, callee, callId, carrierCallId ?? ''].some((value) => value.toLowerCase().includes(wanted));
+  return filter.q === undefined || isFound(call, filter.q);
+}
+
+function isFound(call: FilteredCall, q: string): boolean {
+  const searched = searchedText(call);
+  return wantedTexts(q).some((wanted) => searched.includes(wanted));
+}
+
+/** What people, and programs that show numbers, put between digits: spaces, dashes, brackets, marks of direction. */
+const SPACING = /[\s().\/\p{Pd}\p{Cf}]/gu;
+const A_NUMBER = /^[+\d\s().\/\p{Pd}\p{Cf}]+$/u;
+
+/** What a search by `q` looks into: numbers as they are and without spacing, and ids, in lower case, a line each. */
+export function searchedText(
+  call: Pick<FilteredCall, 'caller' | 'callee' | 'callId' | 'carrierCallId'>,
+): string {
+  const numbers = [call.caller, call.callee];
+  const unspaced = numbers.map((number) => number.replace(SPACING, ''));
+  return [...numbers, call.callId, call.carrierCallId ?? '', ...unspaced].join('\n').toLowerCase();
+}
+
+/** The texts of which a search by `q` finds any: `q` in lower case, and where it is a number, the number without spacing. */
+export function wantedTexts(q: string): string[] {
+  const unspaced = A_NUMBER.test(q) ? q.replace(SPACING, '') : '';
+  return unspaced === '' ? [q.toLowerCase()] : [q.toLowerCase(), unspaced];
 }
 
 /** A place in the order of all calls. */

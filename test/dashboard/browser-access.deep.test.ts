@@ -113,6 +113,55 @@ describeInChromium('the page for everybody', (bench) => {
     expect(cut).toBe(0);
   });
 
+  it.each([
+    [1440, 900],
+    [1024, 768],
+    [390, 844],
+  ])('keeps history and commands at hand beside 200 calls, at %i pixels', async (width, height) => {
+    const page = await bench.open({}, { viewport: { width, height } });
+    for (let index = 0; index < 200; index += 1) bench.callOf(`c${index}`)(started(), say('Hello?'));
+    const lines = page.locator('article');
+    await expect.poll(() => lines.count()).toBe(200);
+    const endOf = async (name: string) => {
+      const box = await page.getByRole('heading', { name }).boundingBox();
+      return (box?.y ?? height) + (box?.height ?? 0);
+    };
+    expect(await endOf('History')).toBeLessThan(height);
+    for (const name of ['Transfer', 'Hang up'])
+      expect(await lines.first().getByRole('button', { name }).isVisible()).toBe(true);
+    await lines.last().getByRole('button', { name: 'Hang up' }).click();
+    await lines.last().getByRole('button', { name: 'End call' }).click();
+    await expect.poll(() => bench.server.commands).toEqual(['hangup c199']);
+    await lines.last().getByRole('button', { name: 'In full' }).click();
+    expect(await endOf('History')).toBeLessThan(height);
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(bench.troubles).toEqual([]);
+  });
+
+  it.each([1180, 1320, 1440])('draws no curve over a figure, at %i pixels', async (width) => {
+    await bench.serve();
+    const page = await bench.visit('/', { viewport: { width, height: 844 } });
+    const cost = { stt: 4000, llm: 4000, tts: 4000, telephony: 345.67, total: 12_345.67 };
+    for (let index = 0; index < 4; index += 1)
+      bench.callOf(`c${index}`)(
+        started(),
+        { type: 'cost.updated', cost: { ...cost, currency: 'USD', estimated: false }, usage: null },
+        ended(),
+      );
+    await page.getByText('4 calls').waitFor();
+    const overlaps = await page.locator('.counters > div').evaluateAll(
+      (figures) =>
+        figures.filter((figure) => {
+          const value = document.createRange();
+          value.selectNodeContents(figure.querySelector('dd') as Element);
+          const curve = figure.querySelector('svg')?.getBoundingClientRect();
+          return curve !== undefined && curve.width > 0 && curve.left < value.getBoundingClientRect().right;
+        }).length,
+    );
+    expect(overlaps).toBe(0);
+  });
+
   it('has nothing serious against its sign-in form', async () => {
     const page = await bench.open({ token: 'abc' });
     await page.getByLabel('Dashboard token').waitFor();

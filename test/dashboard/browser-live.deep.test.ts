@@ -194,6 +194,43 @@ describeInChromium('live calls', (bench) => {
     expect(bench.troubles).toEqual([]);
   });
 
+  it('finds one of many calls, puts first who waits or has trouble, and opens one in full', async () => {
+    const page = await bench.open();
+    const calls = Array.from({ length: 200 }, (_, index) => bench.callOf(`c${index}`));
+    for (const [index, publish] of calls.entries())
+      publish(started({ caller: `+1555${String(index).padStart(7, '0')}` }), say(`Caller ${index}.`));
+    const lines = page.locator('article');
+    await expect.poll(() => lines.count()).toBe(200);
+    const search = page.getByLabel('Search live calls');
+    await search.fill('+1 555 000-0123');
+    await expect.poll(() => lines.count()).toBe(1);
+    await lines.getByText('Caller 123.').waitFor();
+    await search.fill('nobody');
+    await page.getByText('No live call matches.').waitFor();
+    await search.fill('');
+    await expect.poll(() => lines.count()).toBe(200);
+    calls[150]?.({ type: 'phase.changed', phase: 'thinking' });
+    calls[170]?.({ type: 'incident.noted', code: 'turn-failed', message: 'It failed.' });
+    const order = page.getByLabel('Order of live calls');
+    await order.selectOption('waiting');
+    await lines.first().getByText('Caller 150.').waitFor();
+    await order.selectOption('trouble');
+    await lines.first().getByText('Turn failed').waitFor();
+    await lines.first().getByRole('button', { name: 'In full' }).click();
+    await expect.poll(() => page.locator('article:not(.line)').count()).toBe(1);
+    await lines.first().getByText('Nothing said yet').waitFor({ state: 'detached' });
+    // Who points at a call finds it where it was.
+    calls[180]?.({ type: 'incident.noted', code: 'turn-failed', message: 'It failed.' });
+    await page.getByText('Turn failed').nth(1).waitFor();
+    expect(await lines.first().getAttribute('class')).toBe('call');
+    await lines.nth(1).getByRole('button', { name: 'In full' }).click();
+    await expect.poll(() => page.locator('article:not(.line)').count()).toBe(1);
+    await page.getByRole('heading', { name: 'History' }).click();
+    await page.mouse.move(5, 5);
+    await lines.first().getByText('Caller 180.').waitFor();
+    expect(bench.troubles).toEqual([]);
+  });
+
   it('tells an ended call whole: sound, tools, timeline, recording, and its JSON', async () => {
     const page = await bench.open();
     const startedAt = Date.now();

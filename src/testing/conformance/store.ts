@@ -229,6 +229,7 @@ export function testStore(
         [{ status: 'active' }, ['call-1']],
         [{ direction: 'outbound' }, ['call-1']],
         [{ q: '550101' }, ['call-1']],
+        [{ q: '+1 (555) 010-1' }, ['call-1']],
         [{ q: 'CARRIER-2' }, ['call-2']],
         [{ q: 'nothing like it' }, []],
         [{ from: startOf(1) }, ['call-2', 'call-1']],

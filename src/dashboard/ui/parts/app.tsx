@@ -30,7 +30,7 @@ export function App() {
           <EmptyState entry={page.entry} />
         ) : (
           <div class="board">
-            <LiveCalls calls={page.active} controls={page.controls} masked={masked} />
+            <LiveCalls calls={page.active} view={view.live} controls={page.controls} masked={masked} />
             <History page={page} view={view} masked={masked} />
           </div>
         )}

@@ -130,7 +130,7 @@ const Row = memo(({ call, masked, index, today }: RowProps) => {
         </a>
       </th>
       <td class="wide provider" title={providersOf(call)}>
-        {providersOf(call)}
+        <span class="names">{providersOf(call)}</span>
         <span class="reason">
           {call.mode === null ? '' : `${call.mode} · `}
           {call.carrier}

@@ -7,7 +7,7 @@ const MAX_CHARS = 4000;
 
 const OUTCOMES: Readonly<Record<SayOutcome, string>> = {
   heard: 'The caller heard it.',
-  interrupted: 'It was cut off. The transcript shows what was heard.',
+  interrupted: 'It was interrupted. The transcript shows what was heard.',
   'call-ended': 'The call ended first.',
   moved: 'Another server has the call, and says it.',
 };

@@ -4,6 +4,7 @@ import { toSummary } from '../../../events/summarize.js';
 import { formatCount, formatDuration, formatLanguage, formatLatency, formatWord } from '../format.js';
 import { useSeconds } from '../state/clock.js';
 import { linkTo } from '../state/deep-link.js';
+import { nameIncident } from '../state/timeline.js';
 import { CallCommands } from './call-commands.js';
 import { RunningCost } from './cost-table.js';
 import { StageTrack } from './latency-bars.js';
@@ -17,16 +18,32 @@ export interface LiveCallProps {
   masked: boolean;
   /** In one line and what was said last, for when there are many. */
   isLine: boolean;
+  /** Opens one call in full, and the others are lines; null closes it. Null where all are whole. */
+  toggle: ((callId: string | null) => void) | null;
 }
 
 /** Only calls with news are drawn again. Whole or in a line it is the same part, so that a form that is open stays. */
-export const LiveCall = memo(({ call, controls, masked, isLine }: LiveCallProps) => {
+export const LiveCall = memo(({ call, controls, masked, isLine, toggle }: LiveCallProps) => {
   const last = isLine ? undefined : call.turns.findLast((turn) => turn.latency.totalMs !== null);
   const said = isLine ? call.transcript.findLast((entry) => entry.text !== '')?.text : undefined;
   return (
     <article class={isLine ? 'call line' : 'call'}>
-      <Top call={call} masked={masked} />
+      <header>
+        <Top call={call} masked={masked} />
+        {toggle !== null && (
+          <button
+            type="button"
+            class="toggle"
+            aria-expanded={!isLine}
+            aria-label="In full"
+            onClick={() => toggle(isLine ? call.callId : null)}
+          >
+            <span aria-hidden="true">{isLine ? '▾' : '▴'}</span>
+          </button>
+        )}
+      </header>
       <p class="meta" dir="auto">
+        <Trouble call={call} />
         {said ?? [...languageOf(call), providersOf(call)].join(' · ')}
       </p>
       {!isLine && <Transcript call={call} isLive />}
@@ -56,7 +73,7 @@ function languageOf({ language }: CallRecord): string[] {
 
 function Top({ call, masked }: Pick<LiveCallProps, 'call' | 'masked'>) {
   return (
-    <header>
+    <>
       <Direction direction={call.direction} />
       <a href={linkTo(call.callId)} class="open">
         <Parties call={toSummary(call)} masked={masked} />
@@ -67,8 +84,14 @@ function Top({ call, masked }: Pick<LiveCallProps, 'call' | 'masked'>) {
       ) : (
         <Ticking callId={call.callId} since={call.answeredAt} />
       )}
-    </header>
+    </>
   );
+}
+
+/** What went wrong last. */
+function Trouble({ call }: { call: CallRecord }) {
+  const last = call.incidents.at(-1);
+  return last === undefined ? null : <span class="trouble">{`${nameIncident(last.code)} · `}</span>;
 }
 
 /** What the caller experiences now; nothing where there is no conversation. */

@@ -1,36 +1,107 @@
-// The calls that are up now: whole while they are few, a line each when they are many.
+// The calls that are up now: whole while they are few, a line each when they are many, and one of them in full.
+import { useReducer, useRef, useState } from 'preact/hooks';
 import type { CallRecord } from '../../../contract/call-record.js';
+import { update } from '../state/app-store.js';
+import { keepOrder, LIVE_ORDERS, type LiveOrder, type LiveView, selectLive } from '../state/live.js';
 import { LiveCall } from './live-call.js';
 
 /** More than these do not fit beside the history. */
 const MAX_WHOLE = 4;
 
-export function LiveCalls(props: {
+export interface LiveCallsProps {
   calls: ReadonlyMap<string, CallRecord>;
+  view: LiveView;
   controls: boolean;
   masked: boolean;
-}) {
-  // The longest first: a new call joins at the end and moves none of the others. Of those that began together a snapshot has another order.
-  const calls = [...props.calls.values()].sort(
-    (a, b) => a.startedAt - b.startedAt || (a.callId < b.callId ? -1 : 1),
-  );
-  const areMany = calls.length > MAX_WHOLE;
+}
+
+export function LiveCalls({ calls, view, controls, masked }: LiveCallsProps) {
+  const areMany = calls.size > MAX_WHOLE;
+  // A search that was typed stays until there are few calls: then all of them are shown.
+  const wanted = areMany ? view : { q: '', order: view.order };
+  const { shown, holding } = useHeldOrder(selectLive(calls.values(), wanted));
+  const [opened, setOpened] = useState<string | null>(null);
   return (
-    <section class="rail" aria-labelledby="live-title">
+    <section class={areMany ? 'rail many' : 'rail'} aria-labelledby="live-title">
       <div class="bar">
         <h2 id="live-title">Live</h2>
-        {calls.length > 0 && <span class="count">{calls.length}</span>}
+        {calls.size > 0 && <span class="count">{calls.size}</span>}
+        {areMany && <Search view={view} />}
       </div>
-      {calls.length === 0 && <p class="quiet">No call right now. The next one appears here.</p>}
-      {calls.map((call) => (
-        <LiveCall
-          key={call.callId}
-          call={call}
-          controls={props.controls}
-          masked={props.masked}
-          isLine={areMany}
-        />
-      ))}
+      {calls.size === 0 && <p class="quiet">No call right now. The next one appears here.</p>}
+      {calls.size > 0 && shown.length === 0 && <p class="quiet">No live call matches.</p>}
+      <div class="calls" {...holding}>
+        {shown.map((call) => (
+          <LiveCall
+            key={call.callId}
+            call={call}
+            controls={controls}
+            masked={masked}
+            isLine={areMany && call.callId !== opened}
+            toggle={areMany ? setOpened : null}
+          />
+        ))}
+      </div>
     </section>
   );
+}
+
+const ORDER_NAMES: Readonly<Record<LiveOrder, string>> = {
+  longest: 'Longest first',
+  waiting: 'Waiting first',
+  trouble: 'Trouble first',
+};
+
+function change(part: Partial<LiveView>): void {
+  update(({ view }) => ({ view: { ...view, live: { ...view.live, ...part } } }));
+}
+
+function Search({ view }: { view: LiveView }) {
+  return (
+    <search class="filters">
+      <input
+        type="search"
+        aria-label="Search live calls by number, id or agent"
+        placeholder="Number, id or agent"
+        maxLength={200}
+        value={view.q}
+        onInput={(event) => change({ q: event.currentTarget.value })}
+      />
+      <select
+        aria-label="Order of live calls"
+        value={view.order}
+        onChange={(event) => {
+          const chosen = event.currentTarget.value;
+          change({ order: LIVE_ORDERS.find((each) => each === chosen) ?? 'longest' });
+        }}
+      >
+        {LIVE_ORDERS.map((each) => (
+          <option key={each} value={each}>
+            {ORDER_NAMES[each]}
+          </option>
+        ))}
+      </select>
+    </search>
+  );
+}
+
+/** Calls change their place only while nobody points at one or has the focus in one: what is about to be pressed stays where it is. */
+function useHeldOrder(calls: readonly CallRecord[]) {
+  const [, draw] = useReducer<number, undefined>((count) => count + 1, 0);
+  const order = useRef<readonly string[]>([]);
+  const holders = useRef(new Set<'pointer' | 'focus'>());
+  const shown = holders.current.size === 0 ? calls : keepOrder(calls, order.current);
+  order.current = shown.map(({ callId }) => callId);
+  const hold = (holder: 'pointer' | 'focus') => () => void holders.current.add(holder);
+  const release = (holder: 'pointer' | 'focus') => () => {
+    holders.current.delete(holder);
+    draw(undefined);
+  };
+  const holding = {
+    onPointerEnter: hold('pointer'),
+    onPointerLeave: release('pointer'),
+    onFocusIn: hold('focus'),
+    onFocusOut: release('focus'),
+  };
+  return { shown, holding };
 }

@@ -25,6 +25,10 @@ const INCIDENTS: Readonly<Record<string, string>> = {
   'turn-failed': 'Turn failed',
 };
 
+export function nameIncident(code: string): string {
+  return INCIDENTS[code] ?? code;
+}
+
 /** Facts of a record that have a time. */
 export function timelineOf(record: CallRecord, options: { masked: boolean }): Happening[] {
   const { amd, transfer } = record;
@@ -43,7 +47,7 @@ export function timelineOf(record: CallRecord, options: { masked: boolean }): Ha
     ),
     ...record.incidents.map(({ at, code, message, durationMs }) =>
       point(at, {
-        what: INCIDENTS[code] ?? code,
+        what: nameIncident(code),
         detail: withDuration(message, durationMs),
         isTrouble: true,
       }),

@@ -2,6 +2,7 @@
 import type { CallOutcome, CarrierId, EndReason } from '../../../contract/call-record.js';
 import type { CallSummary } from '../../../contract/dashboard-api.js';
 import { byNewestStart, type CallFilter, isMatch } from '../../../events/call-filter.js';
+import type { LiveView } from './live.js';
 
 /** How far back the page looks, in milliseconds; null is everything that the server holds. */
 export const RANGES = { all: null, day: 86_400_000, hour: 3_600_000 } as const;
@@ -22,6 +23,8 @@ export interface View {
   carrier: CarrierId | null;
   sort: SortKey;
   isDescending: boolean;
+  /** Of the calls that are up. */
+  live: LiveView;
 }
 
 export const FIRST_VIEW: View = {
@@ -34,6 +37,7 @@ export const FIRST_VIEW: View = {
   carrier: null,
   sort: 'started',
   isDescending: true,
+  live: { q: '', order: 'longest' },
 };
 
 /** The beginning of the range; undefined for all. */
