@@ -4,7 +4,6 @@ import { join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Plugin, ViteUserConfig } from 'vitest/config';
 import manifest from '../../package.json' with { type: 'json' };
-import { isDeep } from './depth.js';
 import { emptyForeign } from './foreign-variables.js';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -47,8 +46,8 @@ export const common = {
     experimental: { fsModuleCache: true },
     maxWorkers: 2,
     // For what hangs alone: however busy the machine is, no test that goes on comes near.
-    testTimeout: isDeep ? 240_000 : 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     // The same for what a test waits for.
     expect: { poll: { timeout: 30_000 } },
     restoreMocks: true,
