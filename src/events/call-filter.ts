@@ -56,8 +56,8 @@ function isFound(call: FilteredCall, q: string): boolean {
 }
 
 /** What people, and programs that show numbers, put between digits: spaces, dashes, brackets, marks of direction. */
-const SPACING = /[\s().\/\p{Pd}\p{Cf}]/gu;
-const A_NUMBER = /^[+\d\s().\/\p{Pd}\p{Cf}]+$/u;
+const SPACING = /[\s()./\p{Pd}\p{Cf}]/gu;
+const A_NUMBER = /^[+\d\s()./\p{Pd}\p{Cf}]+$/u;
 
 /** What a search by `q` looks into: numbers as they are and without spacing, and ids, in lower case, a line each. */
 export function searchedText(

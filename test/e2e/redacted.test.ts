@@ -84,7 +84,7 @@ async function talk(id: (typeof SIMULATED_CARRIERS)[number], agent: AgentOptions
     const reading = (async () => {
       const decoder = new TextDecoder();
       for await (const bytes of stream.body ?? [])
-        told['sse'] = `${told['sse'] ?? ''}${decoder.decode(bytes as Uint8Array, { stream: true })}`;
+        told.sse = `${told.sse ?? ''}${decoder.decode(bytes as Uint8Array, { stream: true })}`;
     })().catch(() => {});
     const report = await running.simulator.call({ script: SCRIPT });
     const { callId } = await running.record(report.carrierCallId);
@@ -100,11 +100,11 @@ async function talk(id: (typeof SIMULATED_CARRIERS)[number], agent: AgentOptions
     stopped.abort();
     await reading;
   }
-  told['spans'] = JSON.stringify(
+  told.spans = JSON.stringify(
     exporter.getFinishedSpans().map(({ name, attributes, events }) => ({ name, attributes, events })),
   );
-  told['log'] = logger.text;
-  told['disk'] = await bytesBelow(dataDir);
+  told.log = logger.text;
+  told.disk = await bytesBelow(dataDir);
   return { told, asked };
 }
 

@@ -54,7 +54,7 @@ export function selectLive(calls: Iterable<CallRecord>, { q, order }: LiveView):
 }
 
 function isAgent({ agent }: CallRecord, wanted: string): boolean {
-  return agent !== null && agent.toLowerCase().includes(wanted.toLowerCase());
+  return agent?.toLowerCase().includes(wanted.toLowerCase()) ?? false;
 }
 
 /** The calls in the order in which they were shown, and those that were not behind them. */
