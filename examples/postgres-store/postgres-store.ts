@@ -2,7 +2,15 @@
 import { readFileSync } from 'node:fs';
 import type { Aggregates, CallEvent, CallPage, CallQuery, CallRecord, CallStore } from 'offhook';
 import { RequestError } from 'offhook';
-import { type CallFilter, opensCall, reduceCall, searchedText, wantedTexts } from 'offhook/stores';
+import {
+  type CallFilter,
+  facetOf,
+  opensCall,
+  reduceCall,
+  searchedText,
+  spokenText,
+  wantedTexts,
+} from 'offhook/stores';
 import { Pool } from 'pg';
 
 const SCHEMA = readFileSync(new URL('schema.sql', import.meta.url), 'utf8');
@@ -19,6 +27,11 @@ const toRow = (record: CallRecord) => ({
   outcome: record.outcome,
   end_reason: record.endReason,
   search: searchedText(record),
+  words: spokenText(record),
+  incidents: facetOf(record, 'incident'),
+  providers: facetOf(record, 'provider'),
+  agents: facetOf(record, 'agent'),
+  nodes: facetOf(record, 'nodeId'),
   duration_ms: record.durationMs,
   latency_ms: record.latency.avgMs,
   turns_ms: record.turns.flatMap(({ latency }) => latency.totalMs ?? []),
@@ -37,6 +50,13 @@ const CONDITIONS = {
   outcome: 'outcome = ?',
   endReason: 'end_reason = ?',
   q: 'EXISTS (SELECT FROM unnest(?::text[]) AS wanted WHERE strpos(search, wanted) > 0)',
+  words: 'strpos(words, ?) > 0',
+  incident: '? = ANY(incidents)',
+  provider: '? = ANY(providers)',
+  agent: '? = ANY(agents)',
+  nodeId: '? = ANY(nodes)',
+  minLatencyMs: 'latency_ms >= ?',
+  minCost: 'total >= ?',
   from: 'started_at >= ?',
   to: 'started_at < ?',
 } satisfies Record<keyof CallFilter, string>;
@@ -174,7 +194,8 @@ function withoutNul(value: unknown): unknown {
 }
 
 function toWhere(filter: CallFilter) {
-  const wanted = { ...filter, q: filter.q === undefined ? undefined : wantedTexts(filter.q) };
+  const { q, words } = filter;
+  const wanted = { ...filter, q: q === undefined ? q : wantedTexts(q), words: words?.toLowerCase() };
   const names = (Object.keys(CONDITIONS) as (keyof CallFilter)[]).filter(
     (name) => wanted[name] !== undefined,
   );

@@ -11,6 +11,11 @@ CREATE TABLE IF NOT EXISTS calls (
   outcome text,
   end_reason text,
   search text NOT NULL,
+  words text NOT NULL DEFAULT '',
+  incidents text[] NOT NULL DEFAULT '{}',
+  providers text[] NOT NULL DEFAULT '{}',
+  agents text[] NOT NULL DEFAULT '{}',
+  nodes text[] NOT NULL DEFAULT '{}',
   duration_ms float8,
   latency_ms float8,
   turns_ms float8[] NOT NULL,
@@ -21,7 +26,12 @@ CREATE TABLE IF NOT EXISTS calls (
   total numeric(12, 6) NOT NULL,
   record json NOT NULL -- jsonb refuses some texts, such as those with \u0000
 );
-ALTER TABLE calls ADD COLUMN IF NOT EXISTS term float8 NOT NULL DEFAULT 1;
+ALTER TABLE calls ADD COLUMN IF NOT EXISTS term float8 NOT NULL DEFAULT 1,
+  ADD COLUMN IF NOT EXISTS words text NOT NULL DEFAULT '',
+  ADD COLUMN IF NOT EXISTS incidents text[] NOT NULL DEFAULT '{}',
+  ADD COLUMN IF NOT EXISTS providers text[] NOT NULL DEFAULT '{}',
+  ADD COLUMN IF NOT EXISTS agents text[] NOT NULL DEFAULT '{}',
+  ADD COLUMN IF NOT EXISTS nodes text[] NOT NULL DEFAULT '{}';
 CREATE INDEX IF NOT EXISTS calls_by_carrier_id ON calls (carrier_call_id);
 CREATE INDEX IF NOT EXISTS calls_by_start ON calls (started_at, call_id);
 CREATE INDEX IF NOT EXISTS calls_under_way ON calls (started_at) WHERE status <> 'completed';

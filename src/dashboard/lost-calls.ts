@@ -3,7 +3,7 @@
 import type { CallEvent, CallEventOf } from '../contract/call-event.js';
 import type { CallRecord } from '../contract/call-record.js';
 import type { Aggregates } from '../contract/dashboard-api.js';
-import { type CallFilter, isMatch } from '../events/call-filter.js';
+import { type CallFilter, isSummaryMatch } from '../events/call-filter.js';
 import { originOf, reduceCall, termOf } from '../events/reduce.js';
 import { aggregate } from '../events/summarize.js';
 import type { CallPage, CallQuery, CallStore } from '../stores/call-store.js';
@@ -55,7 +55,7 @@ export class SupposingStore implements CallStore {
   }
 
   async list(query: CallQuery): Promise<CallPage> {
-    const asksForShown = query.status !== undefined || query.outcome !== undefined;
+    const asksForShown = [query.status, query.outcome, query.endReason].some((each) => each !== undefined);
     if (asksForShown && (await this.#hasLost())) return this.#listByShown(query);
     const page = await this.#facts.list(query);
     return { ...page, calls: page.calls.map((record) => this.#show(record)) };
@@ -91,7 +91,7 @@ export class SupposingStore implements CallStore {
     return (await this.#facts.active()).some((record) => this.#isLost(record));
   }
 
-  /** Status and outcome that are shown are not those that the store could select by. */
+  /** Status, outcome and reason that are shown are not those that the store could select by. */
   async #listByShown({ limit, cursor: start, ...filter }: CallQuery): Promise<CallPage> {
     const calls: CallRecord[] = [];
     let cursor: string | null | undefined = start;
@@ -120,10 +120,13 @@ export class SupposingStore implements CallStore {
     filter: CallFilter,
     { limit, cursor }: { limit: number; cursor: string | undefined },
   ): Promise<CallPage> {
-    const { status: _status, outcome: _outcome, ...stored } = filter;
+    const { status, outcome, endReason, ...stored } = filter;
+    const ends = { ...(status && { status }), ...(outcome && { outcome }), ...(endReason && { endReason }) };
     const query: CallQuery = { ...stored, limit, ...(cursor === undefined ? {} : { cursor }) };
     const page = await this.#facts.list(query);
-    const shown = page.calls.map((record) => this.#show(record)).filter((record) => isMatch(record, filter));
+    const shown = page.calls
+      .map((record) => this.#show(record))
+      .filter((record) => isSummaryMatch(record, ends));
     return { ...page, calls: shown };
   }
 }

@@ -28,6 +28,7 @@ export type ParameterValues<P extends QueryParameters> = {
 
 const MAX_LIMIT = 500;
 const MAX_TEXT = 200;
+const MAX_AMOUNT = 1e9 - 1;
 /** How much of a name is repeated to who sent it. */
 const MAX_NAME = 50;
 /** The last instant that a Date can hold. Source: ECMA-262, section 21.4.1.1. */
@@ -75,6 +76,28 @@ const search: QueryParameter<string> = {
     text.length <= MAX_TEXT ? text.trim() : refuse(name, `at most ${MAX_TEXT} characters`),
 };
 
+/** A name or a part of a text. */
+function text(description: string): QueryParameter<string> {
+  return {
+    description,
+    schema: { type: 'string', minLength: 1, maxLength: MAX_TEXT },
+    parse: (value, name) =>
+      value !== '' && value.length <= MAX_TEXT ? value : refuse(name, `1 to ${MAX_TEXT} characters`),
+  };
+}
+
+/** A number that is not negative, as JSON writes it, without an exponent. */
+function amount(description: string): QueryParameter<number> {
+  return {
+    description,
+    schema: { type: 'number', minimum: 0, maximum: MAX_AMOUNT },
+    parse(value, name) {
+      const number = /^\d{1,9}(\.\d{1,6})?$/.test(value) ? Number(value) : -1;
+      return number >= 0 && number <= MAX_AMOUNT ? number : refuse(name, `a number from 0 to ${MAX_AMOUNT}`);
+    },
+  };
+}
+
 const ISO_INSTANT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/;
 
 /** Epoch milliseconds, NaN for what is no date: the 30th of February, which `Date` takes for a day in March, is none. */
@@ -116,6 +139,13 @@ const FILTERS = {
   outcome: oneOf(CALL_OUTCOMES, 'Only calls with this outcome.', 'CallOutcome'),
   endReason: oneOf(END_REASONS, 'Only calls that ended for this reason.', 'EndReason'),
   q: search,
+  words: text('Part of what was said, or of the name or error of a tool; case is ignored.'),
+  incident: text('Only calls with an incident of this code.'),
+  provider: text('Only calls that this AI provider served last: `vendor`, or `vendor/model`.'),
+  agent: text('Only calls in which the agent of this name had the caller.'),
+  nodeId: text('Only calls that this process owns or owned last, or that began in it.'),
+  minLatencyMs: amount('Only calls with an average answer latency at or above this, in milliseconds.'),
+  minCost: amount('Only calls that cost this much or more, in US dollars.'),
   from: instant('Only calls started at or after this instant.'),
   to: instant('Only calls started before this instant.'),
 };

@@ -2,6 +2,7 @@
 import type {
   CallDirection,
   CallOutcome,
+  CallRecord,
   CallStatus,
   CarrierId,
   EndReason,
@@ -17,11 +18,28 @@ export interface CallFilter {
   endReason?: EndReason;
   /** Substring of a number or an id, case-insensitive. A number matches however it is spaced: `+1 (555) 010-0`. */
   q?: string;
+  /** Substring of what was said, or of the name or error of a tool, case-insensitive. */
+  words?: string;
+  /** Code of an incident of the call. */
+  incident?: string;
+  /** An AI provider that served the call last: `vendor`, or `vendor/model`. */
+  provider?: string;
+  /** Name of an agent that had the caller. */
+  agent?: string;
+  /** The process that owns the call or owned it last, or that it began in. */
+  nodeId?: string;
+  /** Average answer latency at or above, in milliseconds. A call without answers has none. */
+  minLatencyMs?: number;
+  /** Cost at or above, in US dollars. */
+  minCost?: number;
   /** Started at or after, epoch milliseconds. */
   from?: number;
   /** Started before, epoch milliseconds. */
   to?: number;
 }
+
+/** Conditions for which nothing that was said is looked at. */
+export type SummaryFilter = Omit<CallFilter, 'words'>;
 
 /** What a filter looks at. */
 export type FilteredCall = Pick<
@@ -36,10 +54,27 @@ export type FilteredCall = Pick<
   | 'outcome'
   | 'endReason'
   | 'startedAt'
+  | 'incidents'
+  | 'provider'
+  | 'agent'
+  | 'handoffs'
+  | 'nodeId'
+  | 'originId'
+  | 'latency'
+  | 'cost'
 >;
 
-export function isMatch(call: FilteredCall, filter: CallFilter): boolean {
-  const { status, direction, carrier, outcome, endReason, from, to } = filter;
+/** What a search for words looks at. */
+export type SpokenCall = Pick<CallRecord, 'transcript' | 'turns'>;
+
+export function isMatch(call: FilteredCall & SpokenCall, filter: CallFilter): boolean {
+  const { words, ...rest } = filter;
+  if (!isSummaryMatch(call, rest)) return false;
+  return words === undefined || words === '' || spokenText(call).includes(words.toLowerCase());
+}
+
+export function isSummaryMatch(call: FilteredCall, filter: SummaryFilter): boolean {
+  const { status, direction, carrier, outcome, endReason, minLatencyMs, minCost, from, to } = filter;
   if (status !== undefined && call.status !== status) return false;
   if (direction !== undefined && call.direction !== direction) return false;
   if (carrier !== undefined && call.carrier !== carrier) return false;
@@ -47,7 +82,47 @@ export function isMatch(call: FilteredCall, filter: CallFilter): boolean {
   if (endReason !== undefined && call.endReason !== endReason) return false;
   if (from !== undefined && call.startedAt < from) return false;
   if (to !== undefined && call.startedAt >= to) return false;
+  if (minLatencyMs !== undefined && !((call.latency.avgMs ?? -1) >= minLatencyMs)) return false;
+  if (minCost !== undefined && !(call.cost.total >= minCost)) return false;
+  for (const facet of CALL_FACETS) {
+    const wanted = filter[facet];
+    if (wanted !== undefined && !facetOf(call, facet).includes(wanted)) return false;
+  }
   return filter.q === undefined || isFound(call, filter.q);
+}
+
+/** Conditions that a call meets with any of several names. */
+export const CALL_FACETS = ['incident', 'provider', 'agent', 'nodeId'] as const;
+export type CallFacet = (typeof CALL_FACETS)[number];
+
+const FACETS: Readonly<Record<CallFacet, (call: FilteredCall) => readonly (string | null | undefined)[]>> = {
+  incident: ({ incidents }) => incidents.map(({ code }) => code),
+  provider: ({ provider: { engine, stt, llm, tts } }) =>
+    [engine, stt, llm, tts].flatMap((name) => [name, name?.split('/', 1)[0]]),
+  // A record may be older than its hand-offs.
+  agent: ({ agent, handoffs }) => [...(handoffs ?? []).flatMap(({ from, to }) => [from, to]), agent],
+  nodeId: ({ nodeId, originId }) => [originId, nodeId],
+};
+
+/** The names with which a call meets a condition, each once. */
+export function facetOf(call: FilteredCall, facet: CallFacet): string[] {
+  const names = FACETS[facet](call).filter((name) => name !== null && name !== undefined);
+  return [...new Set(names)];
+}
+
+/** What a search by `words` looks into, in lower case: what was said, and names and errors of tools, a line each. */
+export function spokenText(call: SpokenCall): string {
+  return [...spokenTexts(call)].join('\n').toLowerCase();
+}
+
+/** The same as they are, one by one. */
+export function* spokenTexts({ transcript, turns }: SpokenCall): Generator<string> {
+  for (const { text } of transcript) yield text;
+  for (const { toolCalls } of turns)
+    for (const { name, error } of toolCalls) {
+      yield name;
+      if (error !== null) yield error;
+    }
 }
 
 function isFound(call: FilteredCall, q: string): boolean {

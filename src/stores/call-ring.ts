@@ -3,12 +3,12 @@ import { ConfigError } from '../base/errors.js';
 import type { CallEvent, CallEventOf } from '../contract/call-event.js';
 import type { CallRecord } from '../contract/call-record.js';
 import type { Aggregates } from '../contract/dashboard-api.js';
-import { byNewestStart, type CallFilter } from '../events/call-filter.js';
+import { byNewestStart, type CallFilter, isSummaryMatch } from '../events/call-filter.js';
 import { opensCall, reduceCall } from '../events/reduce.js';
-import { Tally } from '../events/summarize.js';
+import { aggregate, Tally } from '../events/summarize.js';
 import type { CallPage, CallQuery } from './call-store.js';
 import { NewestFirst } from './newest-first.js';
-import { aggregateCalls, pageOf } from './queries.js';
+import { checkQuery, pageOf, searchCalls } from './queries.js';
 
 /** Ended calls that are kept. Source: specification, Limits. */
 export const RING_SIZE = 500;
@@ -41,6 +41,8 @@ export class CallRing {
   readonly #forgotten = new Map<string, CallForgotten>();
   readonly #order = new NewestFirst();
   readonly #tally = new Tally();
+  /** One search at a time: many would hold up frames together. */
+  #searching: Promise<unknown> = Promise.resolve();
 
   /** `size`: ended calls that are kept, 1 or more. @throws ConfigError */
   constructor(size: number = RING_SIZE) {
@@ -114,8 +116,9 @@ export class CallRing {
   }
 
   /** @throws RequestError for a cursor or limit that cannot be one. */
-  list(query: CallQuery): CallPage {
-    return pageOf(this.#all(), query);
+  async list(query: CallQuery): Promise<CallPage> {
+    checkQuery(query);
+    return pageOf(await this.#matches(query), query);
   }
 
   /** Newest start first. */
@@ -124,9 +127,18 @@ export class CallRing {
   }
 
   /** Over the calls that match; without a filter over all that are held. */
-  aggregates(filter: CallFilter = {}): Aggregates {
+  async aggregates(filter: CallFilter = {}): Promise<Aggregates> {
     if (Object.keys(filter).length === 0) return this.#tally.result();
-    return aggregateCalls(this.#all(), filter);
+    return aggregate(await this.#matches(filter));
+  }
+
+  /** Of the calls that are held now, newest start first. */
+  #matches({ words, ...rest }: CallFilter): readonly CallRecord[] | Promise<readonly CallRecord[]> {
+    const matches = this.#all().filter((record) => isSummaryMatch(record, rest));
+    if (words === undefined || words === '') return matches;
+    const found = this.#searching.then(() => searchCalls(matches, words));
+    this.#searching = found;
+    return found;
   }
 
   #held(callId: string | undefined): CallRecord | undefined {

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
 import { expect, it } from 'vitest';
 import type { CallFact } from '../../src/contract/call-event.js';
-import { ended, stamp, started, turn } from '../support/call-facts.js';
+import { toLocalInput } from '../../src/dashboard/ui/format.js';
+import { ended, say, stamp, started, turn } from '../support/call-facts.js';
 import { describeInChromium } from '../support/dashboard-page.js';
 
 const DAY_MS = 86_400_000;
@@ -144,6 +145,83 @@ describeInChromium('the history', (bench) => {
     await expect.poll(count).toBe(3);
     await page.getByLabel('End reason', { exact: true }).selectOption('process-lost');
     await page.getByText('No call matches.').waitFor();
+    expect(bench.troubles).toEqual([]);
+  });
+
+  it('finds what was said, by the server, and chooses by names and figures', async () => {
+    await bench.serve();
+    const incident: CallFact = { type: 'incident.noted', code: 'turn-failed', message: 'It failed.' };
+    const cost = { stt: 0, llm: 0, tts: 0, telephony: 0.5, total: 0.5 };
+    const costs: CallFact = {
+      type: 'cost.updated',
+      cost: { ...cost, currency: 'USD', estimated: false },
+      usage: null,
+    };
+    await fill([
+      { callId: 'tea', agoMs: 3000, latencyMs: 1900, facts: [say('I would like TEA.')] },
+      { callId: 'coffee', agoMs: 2000, latencyMs: 400, facts: [say('Coffee, please.'), incident] },
+      { callId: 'dear', agoMs: 1000, facts: [say('Nothing.'), costs] },
+    ]);
+    const page = await bench.visit('/');
+    const shown = () =>
+      page
+        .locator('tbody a')
+        .evaluateAll((links) => links.map((link) => link.getAttribute('href')?.slice(6)));
+    const words = page.getByLabel('Search by what was said');
+    await words.fill('i would like tea');
+    await expect.poll(shown).toEqual(['tea']);
+    // A call that ends meanwhile is found as well.
+    bench.callOf('more')(started(), say('I would like tea, too.'), ended());
+    await expect.poll(shown, { timeout: 15_000 }).toEqual(['more', 'tea']);
+    await words.fill('nobody said this');
+    await page.getByText('No call matches.').waitFor();
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await expect.poll(shown).toEqual(['more', 'dear', 'coffee', 'tea']);
+    await page.getByLabel('Incident').selectOption({ label: 'Turn failed' });
+    await expect.poll(shown).toEqual(['coffee']);
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByLabel('Provider').selectOption('fake/llm');
+    await page.getByLabel('Average latency').fill('400.5');
+    await expect.poll(shown).toEqual(['tea']);
+    await page.getByRole('button', { name: 'Clear' }).click();
+    expect(await page.getByLabel('Average latency').inputValue()).toBe('');
+    await page.getByLabel('Cost from').pressSequentially('0,5');
+    await expect.poll(shown).toEqual(['dear']);
+    expect(bench.troubles).toEqual([]);
+  });
+
+  it('says that a search failed, and what is left when it works again', async () => {
+    await bench.serve();
+    await fill([{ callId: 'tea', agoMs: 3000, facts: [say('Tea.')] }]);
+    const page = await bench.visit('/');
+    await page.locator('tbody a').waitFor();
+    await page.route('**/calls?*', (route) => route.fulfill({ status: 503, body: '' }));
+    await page.getByLabel('Search by what was said').fill('tea');
+    await page.getByText('The search failed: The server answered 503.').waitFor();
+    await page.unroute('**/calls?*');
+    await page.getByLabel('Search by what was said').fill('te');
+    await page.locator('tbody a').waitFor();
+    expect(await page.getByText('The search failed').count()).toBe(0);
+  });
+
+  it('looks at the time between two dates, figures too', async () => {
+    await bench.serve();
+    await fill([
+      { callId: 'ancient', agoMs: 3 * DAY_MS, latencyMs: 3000 },
+      { callId: 'between', agoMs: 2 * DAY_MS, latencyMs: 1000 },
+      { callId: 'now', agoMs: 60_000, latencyMs: 500 },
+    ]);
+    const page = await bench.visit('/');
+    await page.getByText('Custom', { exact: true }).click();
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(1);
+    const local = (agoMs: number) => toLocalInput(Date.now() - agoMs);
+    await page.getByLabel('From', { exact: true }).fill(local(2.5 * DAY_MS));
+    await page.getByLabel('to', { exact: true }).fill(local(DAY_MS));
+    await page.getByLabel('to', { exact: true }).press('Tab');
+    await expect.poll(() => page.locator('tbody a').getAttribute('href')).toBe('#call=between');
+    await expect
+      .poll(() => page.locator('.counters').textContent())
+      .toMatch(/Total calls1.*Avg latency1\.00 s/);
     expect(bench.troubles).toEqual([]);
   });
 

@@ -78,6 +78,8 @@ describe('the calls of a process that is silent', () => {
     await dashboard.ingest({ nodeId: 'node-2' });
     expect(await list('outcome=answered')).toEqual(['call-1']);
     expect(await list('outcome=failed')).toEqual([]);
+    expect(await list('endReason=process-lost')).toEqual(['call-1']);
+    expect(await list('outcome=answered&words=nothing')).toEqual([]);
     expect(await counted('from=1500')).toMatchObject({ totalCalls: 1, activeCalls: 1, completedCalls: 0 });
     expect(await counted('outcome=answered')).toMatchObject({ totalCalls: 1, completedCalls: 1 });
     expect(await counted('status=active')).toMatchObject({ totalCalls: 1, activeCalls: 1 });

@@ -34,7 +34,18 @@ describeOnPostgres('a store on PostgreSQL', (cluster) => {
       const filters: CallFilter[] = [
         ...[{}, { status: 'completed' }, { direction: 'inbound' }, { carrier: 'carrier-a' }],
         ...[{ outcome: 'answered' }, { endReason: 'stream-lost' }, { from: 1_000_007, to: 1_000_014 }],
-        ...[{ q: 'ca-1' }, { q: '+1555' }, { q: '+1 55-5' }, { q: 'a\0b' }, { q: "'; DROP TABLE calls; --" }],
+        ...[
+          { q: 'ca-1' },
+          { q: '+1555' },
+          { q: '+1 55-5' },
+          { words: 'A' },
+          { words: 'a\0b' },
+          { incident: 'x' },
+          { provider: 'fake' },
+          ...[{ agent: '' }, { nodeId: 'node-1' }, { minLatencyMs: 1 }, { minCost: 0.5 }],
+          { q: 'a\0b' },
+          { q: "'; DROP TABLE calls; --" },
+        ],
       ] as CallFilter[];
       await fc.assert(
         fc.asyncProperty(callsOfEvents, async (calls) => {

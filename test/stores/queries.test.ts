@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { RequestError } from '../../src/base/errors.js';
 import type { CallRecord } from '../../src/contract/call-record.js';
 import { reduceCall } from '../../src/events/reduce.js';
+import { MemoryStore } from '../../src/stores/memory-store.js';
 import { aggregateCalls, listCalls } from '../../src/stores/queries.js';
-import { ended, stamp, started } from '../support/call-facts.js';
+import { ended, say, stamp, started } from '../support/call-facts.js';
 
 /** In no order. */
 const records = [2, 4, 1, 3].map((at) => {
@@ -34,6 +35,34 @@ describe('answers over records at hand', () => {
       totalCalls: 2,
       activeCalls: 0,
     });
+  });
+
+  it('are found by what was said without holding up anything else, one search after the other', async () => {
+    const text = 'word '.repeat(20_000);
+    const talks = Array.from({ length: 20 }, (_, index) =>
+      stamp([started(), say(`${text}${index === 7 ? 'Found' : 'not'}`)], { callId: `call-${index}` }),
+    );
+    const store = new MemoryStore();
+    for (const event of talks.flat()) await store.append(event);
+    let turns = 0;
+    let isOver = false;
+    const count = () => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    count();
+    const searches = ['fOUND', 'word', 'lost'].map((words) => store.list({ limit: 500, words }));
+    const totals = (await Promise.all(searches)).map(({ total }) => total);
+    isOver = true;
+    expect(totals).toEqual([1, 20, 0]);
+    // As many turns as there are slices, and no search beside another.
+    expect(turns).toBeGreaterThanOrEqual(3 * talks.length);
+    expect(await store.aggregates({ words: 'found' })).toMatchObject({ totalCalls: 1 });
+  });
+
+  it('refuse a page that there is none of before they search', async () => {
+    const store = new MemoryStore();
+    await expect(store.list({ limit: 0, words: 'x' })).rejects.toThrow(RequestError);
   });
 
   it.each([{ limit: 0 }, { limit: 501 }, { limit: 1, cursor: 'nowhere' }])('refuse %j', (query) => {

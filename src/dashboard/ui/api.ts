@@ -48,9 +48,9 @@ export function exportPath(format: 'csv' | 'json', filter: CallFilter): string {
   return `api/dashboard/export/calls?${toQuery({ format, ...filter })}`;
 }
 
-/** Counters over the calls that began at or after `from`; over all without it. */
-export async function fetchAggregates(from?: number): Promise<Aggregates> {
-  const query = from === undefined ? '' : `?${toQuery({ from })}`;
+/** Counters over the calls that match; over all without a filter. */
+export async function fetchAggregates(filter: CallFilter = {}): Promise<Aggregates> {
+  const query = Object.keys(filter).length === 0 ? '' : `?${toQuery({ ...filter })}`;
   return (await (await request(`api/dashboard/aggregates${query}`)).json()) as Aggregates;
 }
 
@@ -63,9 +63,9 @@ export async function fetchCall(callId: string): Promise<CallRecord> {
   return (await (await request(path)).json()) as CallRecord;
 }
 
-/** The ended calls that the server holds, newest first. */
-export async function fetchHistory(): Promise<CallsPage> {
-  const path = `api/dashboard/calls?${toQuery({ status: 'completed', limit: 500 })}`;
+/** The newest 500 calls that match. */
+export async function fetchCalls(filter: CallFilter): Promise<CallsPage> {
+  const path = `api/dashboard/calls?${toQuery({ ...filter, limit: 500 })}`;
   return (await (await request(path)).json()) as CallsPage;
 }
 

@@ -78,3 +78,15 @@ export function formatLanguage(tag: string): string {
     return tag;
   }
 }
+
+/** A time as the browser's field for local dates has it, to the minute. */
+export function toLocalInput(at: number | null): string {
+  if (at === null) return '';
+  return new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+/** Epoch milliseconds of what such a field says; null for nothing. */
+export function parseLocalInput(value: string): number | null {
+  const at = new Date(value).getTime();
+  return Number.isNaN(at) || at < 0 ? null : at;
+}

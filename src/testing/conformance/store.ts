@@ -222,8 +222,9 @@ export function testStore(
         deepEqual(await store.aggregates(filter), aggregate(matching));
       }
     }),
-    check('filters by status, direction, words and time', async (store) => {
-      for (let call = 0; call < 3; call += 1) await appendAll(store, callFacts(call, { over: call !== 1 }));
+    check('filters by status, direction, words, names, figures and time', async (store) => {
+      for (let call = 0; call < 3; call += 1)
+        await appendAll(store, eventfulCall(call, { over: call !== 1 }));
       const expected: [Omit<CallQuery, 'limit'>, string[]][] = [
         [{ status: 'completed' }, ['call-2', 'call-0']],
         [{ status: 'active' }, ['call-1']],
@@ -231,6 +232,23 @@ export function testStore(
         [{ q: '550101' }, ['call-1']],
         [{ q: '+1 (555) 010-1' }, ['call-1']],
         [{ q: 'CARRIER-2' }, ['call-2']],
+        [{ words: 'ORDS 1' }, ['call-1']],
+        [{ words: 'look_up 2' }, ['call-2']],
+        [{ words: 'nothing like it' }, []],
+        [{ words: 'words', status: 'completed' }, ['call-2', 'call-0']],
+        [{ incident: 'turn-failed' }, ['call-2', 'call-1']],
+        [{ incident: 'turn' }, []],
+        [{ provider: 'vendor-1' }, ['call-1']],
+        [{ provider: 'vendor-1/model' }, ['call-1']],
+        [{ provider: 'model' }, []],
+        [{ agent: 'agent 2' }, ['call-2']],
+        [{ agent: 'next 2' }, ['call-2']],
+        [{ nodeId: 'node' }, ['call-2', 'call-1', 'call-0']],
+        [{ nodeId: 'node-9' }, []],
+        [{ minLatencyMs: 200 }, ['call-2']],
+        [{ minLatencyMs: 0 }, ['call-2', 'call-1']],
+        [{ minCost: 0.02 }, ['call-2']],
+        [{ minCost: 0 }, ['call-2', 'call-1', 'call-0']],
         [{ q: 'nothing like it' }, []],
         [{ from: startOf(1) }, ['call-2', 'call-1']],
         [{ to: startOf(1) }, ['call-0']],
@@ -332,6 +350,62 @@ function callFacts(call: number, options: { over: boolean }): CallEvent[] {
     });
   }
   return facts.map((fact, index) => envelope(call, index, fact));
+}
+
+/** A call with a turn and what can go wrong in it; the first one has none. */
+function eventfulCall(call: number, options: { over: boolean }): CallEvent[] {
+  const [start, words, ...rest] = callFacts(call, options);
+  if (start?.type !== 'call.started' || words === undefined) throw new Error('no facts');
+  const first = {
+    ...start,
+    agent: `agent ${call}`,
+    provider: { engine: null, stt: `vendor-${call}/model`, llm: 'llm', tts: 'tts' },
+  };
+  const ms = call * 100;
+  const unknown = { endpointingMs: null, sttMs: null, llmFirstTokenMs: null, sentenceMs: null };
+  const facts: CallFact[] = [
+    {
+      type: 'turn.completed',
+      turn: {
+        index: 0,
+        agent: `agent ${call}`,
+        startedAt: startOf(call),
+        userText: '',
+        agentText: '',
+        agentTextUnheard: '',
+        interrupted: false,
+        latency: { ...unknown, ttsFirstByteMs: null, sendMs: null, totalMs: ms, heardMs: null },
+        fillerMs: null,
+        cost: null,
+        toolCalls: [{ name: `look_up ${call}`, startedAt: startOf(call), durationMs: 1, error: null }],
+      },
+    },
+    {
+      type: 'agent.changed',
+      from: `agent ${call}`,
+      to: `next ${call}`,
+      summary: '',
+      mode: 'pipeline',
+      provider: first.provider,
+    },
+    { type: 'incident.noted', code: 'turn-failed', message: 'It failed.' },
+    {
+      type: 'cost.updated',
+      cost: {
+        stt: 0,
+        llm: 0,
+        tts: 0,
+        telephony: call / 100,
+        total: call / 100,
+        currency: 'USD',
+        estimated: false,
+      },
+      usage: null,
+    },
+  ];
+  const eventful = call === 0 ? [] : facts.map((fact, index) => envelope(call, 2 + index, fact));
+  const last = rest.map((event) => ({ ...event, seq: event.seq + eventful.length }));
+  return [first, words, ...eventful, ...last];
 }
 
 function lateFacts(call: number): CallEvent[] {

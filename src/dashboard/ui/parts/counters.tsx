@@ -1,28 +1,40 @@
 // The figures on top, over what the server holds or the part of it that is chosen.
 import { useEffect, useMemo } from 'preact/hooks';
-import { UNKNOWN, formatDuration, formatLatency, formatMoney } from '../format.js';
+import {
+  UNKNOWN,
+  formatDuration,
+  formatLatency,
+  formatMoney,
+  parseLocalInput,
+  toLocalInput,
+} from '../format.js';
 import { update } from '../state/app-store.js';
 import { serverNow, useMinute } from '../state/clock.js';
 import { refreshAggregates } from '../state/connection.js';
 import type { PageState } from '../state/page-state.js';
 import { type Trend, trendsOf } from '../state/trends.js';
-import { RANGES, type Range, startOf, type View } from '../state/view.js';
+import { RANGES, type Range, spanOf, type View } from '../state/view.js';
 import { Sparkline } from './sparkline.js';
 
-const RANGE_NAMES: Readonly<Record<Range, string>> = { all: 'All', day: '24 h', hour: '1 h' };
+const RANGE_NAMES: Readonly<Record<Range, string>> = {
+  all: 'All',
+  day: '24 h',
+  hour: '1 h',
+  custom: 'Custom',
+};
 
 export function Counters({ page, view }: { page: PageState; view: View }) {
   const { aggregates, active, history } = page;
-  const from = startOf(view);
+  const { from, to } = spanOf(view);
   const minute = useMinute();
   // A range moves on also where nothing happens.
   useEffect(() => {
-    if (view.range !== 'all') void refreshAggregates();
+    if (RANGES[view.range] !== null) void refreshAggregates();
   }, [minute]);
   const trends = useMemo(() => {
     const oldest = history.at(-1)?.startedAt;
-    return oldest === undefined ? null : trendsOf(history, { from: from ?? oldest, to: serverNow() });
-  }, [history, from, minute]);
+    return oldest === undefined ? null : trendsOf(history, { from: from ?? oldest, to: to ?? serverNow() });
+  }, [history, from, to, minute]);
   const figures: readonly (readonly [string, string, Trend | undefined])[] = [
     [
       'Total calls',
@@ -41,6 +53,7 @@ export function Counters({ page, view }: { page: PageState; view: View }) {
         <h2 id="figures-title">
           Figures <small>{over(view)}</small>
         </h2>
+        {view.range === 'custom' && <Dates view={view} />}
         <Ranges view={view} />
       </div>
       <dl class="counters">
@@ -59,13 +72,38 @@ export function Counters({ page, view }: { page: PageState; view: View }) {
 /** What the figures are over. */
 function over({ range }: View): string {
   if (range === 'all') return 'last 500 calls, and the active ones';
+  if (range === 'custom') return 'calls of the chosen time, and the active ones';
   return `calls of the last ${range === 'day' ? '24 hours' : 'hour'}, and the active ones`;
+}
+
+function change(part: Partial<View>): void {
+  update((app) => ({ view: { ...app.view, ...part } }));
+  void refreshAggregates();
+}
+
+/** The custom range. What a person is about to enter is the browser's alone: nothing is written into the fields. */
+function Dates({ view }: { view: View }) {
+  const field = (label: string, name: 'from' | 'to') => (
+    <label>
+      {label}{' '}
+      <input
+        type="datetime-local"
+        defaultValue={toLocalInput(view[name])}
+        onChange={(event) => change({ [name]: parseLocalInput(event.currentTarget.value) })}
+      />
+    </label>
+  );
+  return (
+    <span class="dates">
+      {field('From', 'from')} {field('to', 'to')}
+    </span>
+  );
 }
 
 function Ranges({ view }: { view: View }) {
   const choose = (range: Range) => {
-    update((app) => ({ view: { ...app.view, range } }));
-    void refreshAggregates();
+    const today = new Date().setHours(0, 0, 0, 0);
+    change(range === 'custom' ? { range, from: view.from ?? today } : { range });
   };
   return (
     <fieldset class="ranges">

@@ -1,28 +1,62 @@
 // Which of the ended calls are shown.
-import { CALL_OUTCOMES, type CarrierId, END_REASONS } from '../../../contract/call-record.js';
+import { useState } from 'preact/hooks';
+import { CALL_OUTCOMES, END_REASONS } from '../../../contract/call-record.js';
+import type { CallSummary } from '../../../contract/dashboard-api.js';
+import { CALL_FACETS, type CallFacet } from '../../../events/call-filter.js';
 import { formatWord } from '../format.js';
 import { update } from '../state/app-store.js';
-import { isNarrowed, type View } from '../state/view.js';
+import { nameIncident } from '../state/timeline.js';
+import { type Choices, countChoices, NO_CHOICES, namesOf, type View } from '../state/view.js';
 
 const DIRECTIONS = ['inbound', 'outbound'] as const;
 
-function change(part: Partial<View>): void {
+const FACET_NAMES: Readonly<Record<CallFacet, string>> = {
+  incident: 'Incident',
+  provider: 'Provider',
+  agent: 'Agent',
+  nodeId: 'Server',
+};
+
+function change(part: Partial<Choices>): void {
   update((app) => ({ view: { ...app.view, ...part } }));
 }
 
-/** `carriers`: those that can be chosen. */
-export function Filters({ view, carriers }: { view: View; carriers: readonly CarrierId[] }) {
-  const { q, direction, outcome, endReason, carrier } = view;
+/** `calls`: those that can be chosen from. */
+export function Filters({ view, calls }: { view: View; calls: readonly CallSummary[] }) {
+  // A phone has room for the calls, or for the choices.
+  const [isOpen, setOpen] = useState(() => matchMedia('(min-width: 761px)').matches);
+  const chosen = countChoices(view);
   return (
     <search class="filters">
-      <input
-        type="search"
-        aria-label="Search by number or id"
-        placeholder="Number or id"
-        maxLength={200}
-        value={q}
-        onInput={(event) => change({ q: event.currentTarget.value })}
+      <Words
+        label="Search by number or id"
+        hint="Number or id"
+        value={view.q}
+        choose={(q) => change({ q })}
       />
+      <Words
+        label="Search by what was said, or by tool"
+        hint="Words said, or tool"
+        value={view.words}
+        choose={(words) => change({ words })}
+      />
+      <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        Filters
+      </button>
+      {chosen > 0 && (
+        <button type="button" onClick={() => change(NO_CHOICES)}>
+          Clear
+        </button>
+      )}
+      {isOpen && <Conditions view={view} calls={calls} />}
+    </search>
+  );
+}
+
+function Conditions({ view, calls }: { view: View; calls: readonly CallSummary[] }) {
+  const { direction, outcome, endReason, carrier, minLatencyMs, minCost } = view;
+  return (
+    <div class="conditions">
       <Choice
         label="Direction"
         values={DIRECTIONS}
@@ -43,19 +77,92 @@ export function Filters({ view, carriers }: { view: View; carriers: readonly Car
       />
       <Choice
         label="Carrier"
-        values={carriers}
+        values={namesOf(calls, 'carrier', view)}
         value={carrier}
         choose={(value) => change({ carrier: value })}
+        write={String}
       />
-      {isNarrowed(view) && (
-        <button
-          type="button"
-          onClick={() => change({ q: '', direction: null, outcome: null, endReason: null, carrier: null })}
-        >
-          Clear
-        </button>
-      )}
-    </search>
+      {CALL_FACETS.map((facet) => (
+        <Facet key={facet} facet={facet} view={view} calls={calls} />
+      ))}
+      <Amount
+        label="Average latency from, in milliseconds"
+        hint="Latency ≥ ms"
+        value={minLatencyMs}
+        choose={(value) => change({ minLatencyMs: value })}
+      />
+      <Amount
+        label="Cost from, in dollars"
+        hint="Cost ≥ $"
+        value={minCost}
+        choose={(value) => change({ minCost: value })}
+      />
+    </div>
+  );
+}
+
+/** One by which nothing can be told apart is not there. */
+function Facet({ facet, view, calls }: { facet: CallFacet; view: View; calls: readonly CallSummary[] }) {
+  const names = namesOf(calls, facet, view);
+  const value = view[facet];
+  if (names.length < (facet === 'incident' ? 1 : 2) && value === null) return null;
+  return (
+    <Choice
+      label={FACET_NAMES[facet]}
+      values={names}
+      value={value}
+      choose={(name) => change({ [facet]: name })}
+      write={facet === 'incident' ? nameIncident : String}
+    />
+  );
+}
+
+function Words(props: { label: string; hint: string; value: string; choose: (value: string) => void }) {
+  const { label, hint, value, choose } = props;
+  return (
+    <input
+      type="search"
+      aria-label={label}
+      placeholder={hint}
+      maxLength={200}
+      value={value}
+      onInput={(event) => choose(event.currentTarget.value)}
+    />
+  );
+}
+
+/** As much as the API takes. */
+const MAX_AMOUNT = 1e9 - 1;
+
+function toAmount(text: string): number | null {
+  const amount = Number(text.trim().replace(',', '.'));
+  if (text.trim() === '' || !(amount >= 0 && amount <= MAX_AMOUNT)) return null;
+  return Math.round(amount * 1e6) / 1e6;
+}
+
+/** What is typed stands as it is typed for as long as it means what is chosen. */
+function Amount(props: {
+  label: string;
+  hint: string;
+  value: number | null;
+  choose: (value: number | null) => void;
+}) {
+  const { label, hint, value, choose } = props;
+  const [text, setText] = useState('');
+  const written = value === null ? '' : String(value);
+  return (
+    <input
+      class={value === null ? 'amount' : 'amount chosen'}
+      inputMode="decimal"
+      aria-label={label}
+      placeholder={hint}
+      maxLength={20}
+      value={toAmount(text) === value ? text : written}
+      onInput={(event) => {
+        setText(event.currentTarget.value);
+        choose(toAmount(event.currentTarget.value));
+      }}
+    />
   );
 }
 
@@ -64,8 +171,10 @@ function Choice<T extends string>(props: {
   values: readonly T[];
   value: T | null;
   choose: (value: T | null) => void;
+  /** What stands for a value. @default its words */
+  write?: (value: T) => string;
 }) {
-  const { label, values, value, choose } = props;
+  const { label, values, value, choose, write = formatWord } = props;
   return (
     <select
       aria-label={label}
@@ -79,7 +188,7 @@ function Choice<T extends string>(props: {
       <option value="">{label}</option>
       {values.map((each) => (
         <option key={each} value={each}>
-          {formatWord(each)}
+          {write(each)}
         </option>
       ))}
     </select>

@@ -1,16 +1,22 @@
 // Ended calls: chosen, ordered, and given out as files.
 import { useMemo } from 'preact/hooks';
+import type { CallSummary } from '../../../contract/dashboard-api.js';
 import { exportPath } from '../api.js';
 import { update } from '../state/app-store.js';
 import type { PageState } from '../state/page-state.js';
-import { filterOf, isNarrowed, carriersOf, selectCalls, type View } from '../state/view.js';
+import { type Found, useFound } from '../state/found.js';
+import { countChoices, filterOf, selectCalls, type View } from '../state/view.js';
 import { CallTable } from './call-table.js';
 import { Filters } from './filters.js';
 
 export function History({ page, view, masked }: { page: PageState; view: View; masked: boolean }) {
-  const { history } = page;
-  const calls = useMemo(() => selectCalls(history, view), [history, view]);
-  const isPart = isNarrowed(view) || view.range !== 'all';
+  const { history, forgotten } = page;
+  const found = useFound(view, history);
+  const calls = useMemo(
+    () => selectCalls(candidates(page, found, view), view),
+    [history, forgotten, found, view],
+  );
+  const isPart = countChoices(view) > 0 || view.range !== 'all';
   // The file holds what the list does: ended calls.
   const filter = filterOf(view);
   const of = isPart ? 'shown' : 'all';
@@ -20,7 +26,7 @@ export function History({ page, view, masked }: { page: PageState; view: View; m
         <h2 id="history-title">
           History{' '}
           <small>
-            {isPart ? `${calls.length} of ${history.length}` : history.length}
+            {isPart ? `${calls.length} of ${Math.max(history.length, calls.length)}` : history.length}
             {history.length === 1 ? ' call' : ' calls'}
           </small>
         </h2>
@@ -34,11 +40,33 @@ export function History({ page, view, masked }: { page: PageState; view: View; m
           JSON
         </a>
       </div>
-      {history.length > 0 && <Filters view={view} carriers={carriersOf(history, view)} />}
+      {history.length > 0 && <Filters view={view} calls={history} />}
       {calls.length > 0 && <CallTable calls={calls} view={view} masked={masked} />}
+      {found.problem !== null && (
+        <p class="problem" role="alert">
+          The search failed: {found.problem}
+        </p>
+      )}
       {calls.length === 0 && (
-        <p class="quiet">{history.length === 0 ? 'No call has ended yet.' : 'No call matches.'}</p>
+        <p class="quiet" role="status">
+          {emptyWord(page, found)}
+        </p>
       )}
     </section>
   );
+}
+
+function emptyWord({ history }: PageState, { isOpen }: Found): string {
+  if (history.length === 0) return 'No call has ended yet.';
+  return isOpen ? 'Searching…' : 'No call matches.';
+}
+
+/** The calls that the view is of: those that the page holds, unless what was said decides, and those that the server finds. */
+function candidates({ history, forgotten }: PageState, { calls }: Found, { words }: View): CallSummary[] {
+  const held = new Map(history.map((call) => [call.callId, call]));
+  const found = calls
+    .filter(({ callId }) => !forgotten.has(callId))
+    .map((call) => held.get(call.callId) ?? call);
+  if (words.trim() !== '') return found;
+  return [...history, ...found.filter(({ callId }) => !held.has(callId))];
 }

@@ -1,13 +1,13 @@
 // Keeps the page in step with the server: one event stream, opened again when it is lost. Only the figures of a range that moves on are asked for again.
 import type { CallEvent, CallEventType } from '../../../contract/call-event.js';
 import type { Snapshot } from '../../../contract/dashboard-api.js';
-import { ApiError, EVENTS_PATH, fetchAggregates, fetchHistory, signOut } from '../api.js';
+import { ApiError, EVENTS_PATH, fetchAggregates, fetchCalls, signOut } from '../api.js';
 import { formatNumber } from '../format.js';
 import { readState, update, updatePage } from './app-store.js';
 import { serverNow } from './clock.js';
 import { hearOffset } from './clock-offsets.js';
 import { applyAggregates, applyEvent, applyPage, applySnapshot, EMPTY_STATE } from './page-state.js';
-import { startOf } from './view.js';
+import { RANGES, spanOf } from './view.js';
 
 const FACT_TYPES = Object.keys({
   'call.status': true,
@@ -149,13 +149,16 @@ function announce(event: CallEvent, masked: boolean): { announcement?: string } 
 
 /** The figures of the range that is chosen, up to now. */
 export async function refreshAggregates(): Promise<void> {
-  // A range moves on with every call that ends; all calls are all calls.
-  if (readState().view.range !== 'all') update((app) => ({ view: { ...app.view, until: serverNow() } }));
-  const { view } = readState();
+  // Some ranges move on with every call that ends; all calls are all calls.
+  if (RANGES[readState().view.range] !== null)
+    update((app) => ({ view: { ...app.view, until: serverNow() } }));
+  const { range, from, to, ...rest } = readState().view;
+  const span = spanOf({ range, from, to, ...rest });
   try {
-    const from = startOf(view);
-    const aggregates = await fetchAggregates(from);
-    if (readState().view.range === view.range) updatePage((page) => applyAggregates(page, aggregates, from));
+    const aggregates = await fetchAggregates(span);
+    const { view } = readState();
+    if (view.range === range && view.from === from && view.to === to)
+      updatePage((page) => applyAggregates(page, aggregates, span));
   } catch {
     // The stream will tell when the server is gone; the next snapshot brings the figures.
   }
@@ -166,7 +169,7 @@ async function completeHistory(snapshot: Snapshot): Promise<void> {
   if (readState().view.range !== 'all') void refreshAggregates();
   if (snapshot.aggregates.completedCalls <= snapshot.recent.length) return;
   try {
-    const older = await fetchHistory();
+    const older = await fetchCalls({ status: 'completed' });
     updatePage((page) => applyPage(page, older));
   } catch {
     // The newest calls are there; the next snapshot asks again.

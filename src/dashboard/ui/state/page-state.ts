@@ -11,6 +11,7 @@ import type {
 import { byNewestStart } from '../../../events/call-filter.js';
 import { isNewer, opensCall, reduceCall } from '../../../events/reduce.js';
 import { roundMoney, toSummary } from '../../../events/summarize.js';
+import type { Span } from './view.js';
 
 export interface PageState {
   /** Calls that are not over, by id, in order of their start. */
@@ -22,8 +23,8 @@ export interface PageState {
   aggregates: Aggregates | null;
   /** Calls that were deleted while the page was open. */
   forgotten: ReadonlySet<string>;
-  /** The aggregates are over calls that began at or after this, epoch milliseconds. */
-  aggregatesFrom: number;
+  /** When the calls began that the aggregates are over. */
+  aggregatesSpan: Span;
   controls: boolean;
   /** This browser has a session, which it can end. */
   isSignedIn: boolean;
@@ -37,14 +38,14 @@ export const EMPTY_STATE: PageState = {
   ended: new Map(),
   forgotten: new Set(),
   aggregates: null,
-  aggregatesFrom: 0,
+  aggregatesSpan: {},
   controls: false,
   isSignedIn: false,
   entry: null,
 };
 
 /** As many ended calls as the server keeps. */
-const HISTORY_SIZE = 500;
+export const HISTORY_SIZE = 500;
 /** Whole records that stay at hand after their end. */
 const ENDED_SIZE = 50;
 /** Deleted calls that are told from those that never were. */
@@ -74,7 +75,7 @@ export function applySnapshot(state: PageState, snapshot: Snapshot): PageState {
     ),
     forgotten: state.forgotten,
     aggregates: snapshot.aggregates,
-    aggregatesFrom: 0,
+    aggregatesSpan: {},
     controls: snapshot.controls,
     isSignedIn: snapshot.isSignedIn,
     entry: snapshot.entry,
@@ -157,10 +158,17 @@ export function applyPage(state: PageState, { calls, nextCursor }: CallsPage): P
   return { ...state, history: mergeHistory(known, calls) };
 }
 
-/** Figures over the calls that began at or after `from`, epoch milliseconds. The first ones come with the calls, in a snapshot. */
-export function applyAggregates(state: PageState, aggregates: Aggregates, from = 0): PageState {
+/** Figures over the calls that began in a span of time. The first ones come with the calls, in a snapshot. */
+export function applyAggregates(state: PageState, aggregates: Aggregates, span: Span = {}): PageState {
   if (state.aggregates === null) return state;
-  return { ...state, aggregates, aggregatesFrom: from };
+  return { ...state, aggregates, aggregatesSpan: span };
+}
+
+function isCounted(
+  { aggregatesSpan: { from = 0, to = Infinity } }: PageState,
+  { startedAt }: Counted,
+): boolean {
+  return startedAt >= from && startedAt < to;
 }
 
 /** Keeps a whole record that was fetched for the detail view. */
@@ -172,8 +180,8 @@ type Counted = Pick<CallSummary, 'status' | 'startedAt' | 'cost'>;
 
 /** What a fact of one call changes in the aggregates, where the call is one of those that they are over: its cost, and that it is over. */
 function countIn(state: PageState, before: Counted | undefined, after: Counted): Aggregates | null {
-  const { aggregates, aggregatesFrom } = state;
-  if (aggregates === null || after.startedAt < aggregatesFrom) return aggregates;
+  const { aggregates } = state;
+  if (aggregates === null || !isCounted(state, after)) return aggregates;
   const ends = Number(after.status === 'completed') - Number(before?.status === 'completed');
   if (ends === 0 && before?.cost === after.cost) return aggregates;
   const moved = (sum: number, part: 'stt' | 'llm' | 'tts' | 'telephony' | 'total') =>
@@ -194,8 +202,8 @@ function countIn(state: PageState, before: Counted | undefined, after: Counted):
 
 /** The figures without a call that was deleted. Averages follow with the next ones that the server gives. */
 function countOut(state: PageState, call: Counted | undefined): Aggregates | null {
-  const { aggregates, aggregatesFrom } = state;
-  if (aggregates === null || call === undefined || call.startedAt < aggregatesFrom) return aggregates;
+  const { aggregates } = state;
+  if (aggregates === null || call === undefined || !isCounted(state, call)) return aggregates;
   const isOver = Number(call.status === 'completed');
   const less = (sum: number, part: number | null) => roundMoney(sum - (part ?? 0));
   const { stt, llm, tts, telephony } = aggregates.costBreakdown;

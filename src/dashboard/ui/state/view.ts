@@ -1,70 +1,114 @@
 // Which calls the page shows, and in which order. Pure: no browser, no clock.
 import type { CallOutcome, CarrierId, EndReason } from '../../../contract/call-record.js';
 import type { CallSummary } from '../../../contract/dashboard-api.js';
-import { byNewestStart, type CallFilter, isMatch } from '../../../events/call-filter.js';
+import {
+  byNewestStart,
+  type CallFacet,
+  type CallFilter,
+  facetOf,
+  isSummaryMatch,
+} from '../../../events/call-filter.js';
 import type { LiveView } from './live.js';
 
-/** How far back the page looks, in milliseconds; null is everything that the server holds. */
-export const RANGES = { all: null, day: 86_400_000, hour: 3_600_000 } as const;
+/** How far back the page looks, in milliseconds; null for one that is bounded otherwise: by nothing, or by two dates. */
+export const RANGES = { all: null, day: 86_400_000, hour: 3_600_000, custom: null } as const;
 export type Range = keyof typeof RANGES;
 
 /** What the table can be ordered by. */
 export const SORT_KEYS = ['started', 'duration', 'turns', 'latency', 'cost'] as const;
 export type SortKey = (typeof SORT_KEYS)[number];
 
-export interface View {
-  range: Range;
-  /** Where the range ends, by the server's clock. */
-  until: number;
+/** Which calls are left, whenever they were. Texts that are empty and what is null leave all. */
+export interface Choices {
+  /** Part of a number or an id. */
   q: string;
+  /** Part of what was said, or of the name or error of a tool. */
+  words: string;
   direction: CallSummary['direction'] | null;
   outcome: CallOutcome | null;
   endReason: EndReason | null;
   carrier: CarrierId | null;
+  incident: string | null;
+  provider: string | null;
+  agent: string | null;
+  nodeId: string | null;
+  minLatencyMs: number | null;
+  /** US dollars. */
+  minCost: number | null;
+}
+
+/** All that a person has chosen: plain values, which an address can hold. */
+export interface View extends Choices {
+  range: Range;
+  /** Where a range that moves on ends, by the server's clock. */
+  until: number;
+  /** Of the custom range, epoch milliseconds: from the first, to before the second. Null is open. */
+  from: number | null;
+  to: number | null;
   sort: SortKey;
   isDescending: boolean;
   /** Of the calls that are up. */
   live: LiveView;
 }
 
-export const FIRST_VIEW: View = {
-  range: 'all',
-  until: 0,
+export const NO_CHOICES: Choices = {
   q: '',
+  words: '',
   direction: null,
   outcome: null,
   endReason: null,
   carrier: null,
+  incident: null,
+  provider: null,
+  agent: null,
+  nodeId: null,
+  minLatencyMs: null,
+  minCost: null,
+};
+
+export const FIRST_VIEW: View = {
+  ...NO_CHOICES,
+  range: 'all',
+  until: 0,
+  from: null,
+  to: null,
   sort: 'started',
   isDescending: true,
   live: { q: '', order: 'longest' },
 };
 
-/** The beginning of the range; undefined for all. */
-export function startOf(view: View): number | undefined {
-  const lengthMs = RANGES[view.range];
-  return lengthMs === null ? undefined : view.until - lengthMs;
+/** Where a range begins, and where it ends, epoch milliseconds. What is missing is open. */
+export interface Span {
+  from?: number;
+  to?: number;
 }
 
-/** True while calls are left out for another reason than their age. */
-export function isNarrowed({ q, direction, outcome, endReason, carrier }: View): boolean {
-  return q.trim() !== '' || [direction, outcome, endReason, carrier].some((choice) => choice !== null);
+export function spanOf({ range, until, from, to }: View): Span {
+  const lengthMs = RANGES[range];
+  if (lengthMs !== null) return { from: until - lengthMs };
+  if (range === 'all') return {};
+  // Whichever was entered first.
+  const [first, last] = from !== null && to !== null && to < from ? [to, from] : [from, to];
+  return { ...(first === null ? {} : { from: first }), ...(last === null ? {} : { to: last }) };
+}
+
+/** What is chosen, as conditions. */
+function conditionsOf(view: View): [string, string | number][] {
+  return (Object.keys(NO_CHOICES) as (keyof Choices)[]).flatMap((name) => {
+    const chosen = view[name];
+    const value = typeof chosen === 'string' ? chosen.trim() : chosen;
+    return value === null || value === '' ? [] : [[name, value]];
+  });
+}
+
+/** How many conditions leave calls out for another reason than their age. */
+export function countChoices(view: View): number {
+  return conditionsOf(view).length;
 }
 
 /** The view as the server understands it, for the export of what is shown. */
 export function filterOf(view: View): CallFilter {
-  const { direction, outcome, endReason, carrier } = view;
-  const q = view.q.trim();
-  const from = startOf(view);
-  return {
-    status: 'completed',
-    ...(from === undefined ? {} : { from }),
-    ...(q === '' ? {} : { q }),
-    ...(direction === null ? {} : { direction }),
-    ...(outcome === null ? {} : { outcome }),
-    ...(endReason === null ? {} : { endReason }),
-    ...(carrier === null ? {} : { carrier }),
-  };
+  return { status: 'completed', ...spanOf(view), ...(Object.fromEntries(conditionsOf(view)) as CallFilter) };
 }
 
 const VALUES: Readonly<Record<SortKey, (call: CallSummary) => number | null>> = {
@@ -75,13 +119,13 @@ const VALUES: Readonly<Record<SortKey, (call: CallSummary) => number | null>> = 
   cost: (call) => call.cost.total,
 };
 
-/** The calls of a view in its order. What is not known comes last, whichever way. */
+/** The calls of a view in its order, but for the words: what was said the server alone knows. What is not known comes last, whichever way. */
 export function selectCalls(calls: readonly CallSummary[], view: View): CallSummary[] {
-  const filter = filterOf(view);
+  const { words: _words, ...filter } = filterOf(view);
   const read = VALUES[view.sort];
   const sign = view.isDescending ? -1 : 1;
   return calls
-    .filter((call) => isMatch(call, filter))
+    .filter((call) => isSummaryMatch(call, filter))
     .sort((a, b) => {
       const [left, right] = [read(a), read(b)];
       if (left === null || right === null) return Number(left === null) - Number(right === null);
@@ -89,9 +133,10 @@ export function selectCalls(calls: readonly CallSummary[], view: View): CallSumm
     });
 }
 
-/** The carriers of these calls, and the one that is chosen, by name. */
-export function carriersOf(calls: readonly Pick<CallSummary, 'carrier'>[], { carrier }: View): CarrierId[] {
-  const all = new Set(calls.map((call) => call.carrier));
-  if (carrier !== null) all.add(carrier);
+/** The names that these calls can be chosen by, and the one that is chosen, in order. */
+export function namesOf(calls: readonly CallSummary[], facet: CallFacet | 'carrier', view: View): string[] {
+  const all = new Set(calls.flatMap((call) => (facet === 'carrier' ? call.carrier : facetOf(call, facet))));
+  const chosen = view[facet];
+  if (chosen !== null) all.add(chosen);
   return [...all].sort();
 }

@@ -64,12 +64,13 @@ describe('the state of the page', () => {
 
   it('adds what a call costs, and that it is over, to the figures of a range that it is in, and to no others', () => {
     const start = applySnapshot(EMPTY_STATE, snapshotOf([], []));
-    const late = applyAggregates(start, aggregate([]), 1500);
+    const late = applyAggregates(start, aggregate([]), { from: 1500, to: 9000 });
     const inside = play(late, [...B, { ...call('b', 9000, ended())[0]!, seq: 3 }]);
     expect(inside.aggregates).toMatchObject({ totalCost: 0.25, completedCalls: 1 });
     const outside = play(late, A);
     expect(outside.aggregates).toEqual(aggregate([]));
     expect(historyOf(outside)).toEqual(['a']);
+    expect(play(late, call('after', 9000, ended())).aggregates).toEqual(aggregate([]));
     const amended = play(inside, [{ ...call('b', 9100, cost(0.5))[0]!, seq: 4 }]);
     expect(amended.aggregates).toMatchObject({ totalCost: 0.5, completedCalls: 1 });
   });

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { CallSummary } from '../../../../src/contract/dashboard-api.js';
 import {
+  countChoices,
   filterOf,
   FIRST_VIEW,
-  isNarrowed,
+  namesOf,
   selectCalls,
-  startOf,
+  spanOf,
 } from '../../../../src/dashboard/ui/state/view.js';
 import { reduceCall } from '../../../../src/events/reduce.js';
 import { toSummary } from '../../../../src/events/summarize.js';
@@ -34,27 +35,46 @@ describe('the view of the history', () => {
   });
 
   it('begins where its range does, counted from when it was chosen', () => {
-    expect(startOf(FIRST_VIEW)).toBeUndefined();
+    expect(spanOf(FIRST_VIEW)).toEqual({});
     const hour = { ...FIRST_VIEW, range: 'hour', until: 3_601_500 } as const;
-    expect(startOf(hour)).toBe(1500);
+    expect(spanOf(hour)).toEqual({ from: 1500 });
     expect(idsOf(selectCalls(CALLS, hour))).toEqual(['c', 'b']);
   });
 
+  it.each([
+    [1500, 2500, ['b']],
+    [2500, 1500, ['b']],
+    [null, 2000, ['a']],
+    [2000, null, ['c', 'b']],
+    [null, null, ['c', 'b', 'a']],
+  ])('is between two dates, whichever came first: %j and %j', (from, to, ids) => {
+    expect(idsOf(selectCalls(CALLS, { ...FIRST_VIEW, range: 'custom', from, to }))).toEqual(ids);
+  });
+
+  it('leaves the words that were said to the server, and no other condition', () => {
+    const view = { ...FIRST_VIEW, words: 'tea', minLatencyMs: 600 };
+    expect(idsOf(selectCalls(CALLS, view))).toEqual(['b']);
+  });
+
+  it('names what calls can be chosen by, and what is chosen', () => {
+    const view = { ...FIRST_VIEW, provider: 'gone' };
+    expect(namesOf(CALLS, 'provider', view)).toEqual(['fake', 'fake/llm', 'fake/stt', 'fake/tts', 'gone']);
+    expect(namesOf(CALLS, 'carrier', view)).toEqual(['carrier-a']);
+    expect(namesOf(CALLS, 'nodeId', view)).toEqual(['node-1']);
+    expect(namesOf(CALLS, 'incident', view)).toEqual([]);
+  });
+
   it('asks the server for the same calls', () => {
-    const view = {
-      ...FIRST_VIEW,
-      q: ' +1555 ',
+    const chosen = {
+      words: 'tea',
       outcome: 'busy',
       endReason: 'busy',
       carrier: 'carrier-b',
+      incident: 'turn-failed',
+      minCost: 0,
     } as const;
-    expect(filterOf(view)).toEqual({
-      status: 'completed',
-      q: '+1555',
-      outcome: 'busy',
-      endReason: 'busy',
-      carrier: 'carrier-b',
-    });
-    expect([isNarrowed(view), isNarrowed({ ...FIRST_VIEW, q: '  ' })]).toEqual([true, false]);
+    const view = { ...FIRST_VIEW, q: ' +1555 ', ...chosen };
+    expect(filterOf(view)).toEqual({ status: 'completed', q: '+1555', ...chosen });
+    expect([view, { ...FIRST_VIEW, q: '  ' }].map((each) => countChoices(each))).toEqual([7, 0]);
   });
 });
