@@ -5,6 +5,7 @@ import type { CallAnswer } from '../carriers/carrier.js';
 import type { SayOptions, SayOutcome } from '../contract/call-command.js';
 import type { CallIdentity } from '../contract/call-event.js';
 import type { CallFailure, CallOutcome, HangUpState } from '../contract/call-record.js';
+import { isQuiet } from '../conversation/phase.js';
 import { toResume } from '../conversation/recalled.js';
 import { NOBODY_WAITS } from '../conversation/wait.js';
 import { AgentlessCall } from './choice/agentless-call.js';
@@ -312,7 +313,7 @@ export class CallSession {
 
   /** True while neither side says anything, or is about to. */
   get isQuiet(): boolean {
-    return this.#ledger.currentPhase === 'listening';
+    return isQuiet(this.#ledger.currentPhase);
   }
 
   /** Asks the carrier for the stream with which another process takes the call over. */

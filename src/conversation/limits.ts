@@ -1,5 +1,5 @@
-// Every limit on what a caller may wait for, or hear nothing of, in milliseconds. Settings are documented at their options, and what only
-// bounds memory or a vendor's protocol stands where it is used.
+// Every limit on what a caller may wait for, or hear nothing of, in milliseconds. Settings, such as when a filler is said, are documented at
+// their options; what only bounds memory or a vendor's protocol stands where it is used.
 
 /** Callers ask whether anybody is there after some five seconds without a sound. */
 const CALLER_ASKS_MS = 5000;

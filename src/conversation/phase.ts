@@ -10,6 +10,21 @@ export interface VoiceView {
   readonly isFilling: boolean;
 }
 
+/** Neither side says anything, or is about to. */
+export function isQuiet(phase: CallPhase | undefined): boolean {
+  switch (phase) {
+    case 'listening':
+      return true;
+    case 'hearing':
+    case 'thinking':
+    case 'speaking':
+    case 'held':
+    case 'ending':
+    case undefined:
+      return false;
+  }
+}
+
 /**
  * Undefined where the floor does not say. `stopping` is half a step within one tick: it counts as the phase before it, until the driver has
  * told what was heard. `ending` and `over` are about one engine: whether the call ends with it only the owner of the call knows, for

@@ -14,7 +14,7 @@ import { toSeconds } from '../wire/audio-backlog.js';
 import type { ChainOptions } from './chain-options.js';
 import { opened } from '../../base/opened.js';
 import { endSession } from './end-session.js';
-import { Succession } from './succession.js';
+import { ChainOrder } from './chain-order.js';
 import { UnansweredSound } from './unanswered-sound.js';
 import { UnsettledAudio } from './unsettled-audio.js';
 
@@ -58,7 +58,7 @@ export class CallRecognizer implements SpeechToTextSession {
   readonly #context: SpeechToTextContext;
   readonly #clock: Clock;
   readonly #ownsTurnTaking: boolean;
-  readonly #succession: Succession<SpeechToText>;
+  readonly #chain: ChainOrder<SpeechToText>;
   readonly #audio = new UnsettledAudio();
   readonly #sound = new UnansweredSound();
   #leg: Leg | undefined;
@@ -76,13 +76,13 @@ export class CallRecognizer implements SpeechToTextSession {
     this.#context = context;
     this.#clock = clock;
     this.#ownsTurnTaking = ownsTurnTaking;
-    this.#succession = new Succession({
+    this.#chain = new ChainOrder({
       members,
       circuits,
       logger,
       replaced: (replacement) => events.replaced?.(replacement),
     });
-    this.#succession.begin();
+    this.#chain.begin();
     const error = this.#open({});
     if (error !== undefined) throw error.cause;
   }
@@ -113,12 +113,12 @@ export class CallRecognizer implements SpeechToTextSession {
     if (this.#leg !== undefined) this.#end(this.#leg);
   }
 
-  readonly #isLast = () => !this.#succession.hasNext && this.#context.isLast?.() === true;
+  readonly #isLast = () => !this.#chain.hasNext && this.#context.isLast?.() === true;
 
   /** Opens the first member that can be opened. Returns what the last one threw when none can. */
   #open(change: { readonly keptMs?: number }): { readonly cause: unknown } | undefined {
     for (;;) {
-      const leg = this.#newLeg(this.#succession.current);
+      const leg = this.#newLeg(this.#chain.current);
       const events = this.#eventsOf(leg);
       this.#leg = leg;
       try {
@@ -131,7 +131,7 @@ export class CallRecognizer implements SpeechToTextSession {
         leg.isOver = true;
         const { member, openedAt } = leg;
         const gapMs = this.#clock.now() - openedAt;
-        if (this.#succession.failed(member, { error: cause, gapMs }) === undefined) return { cause };
+        if (this.#chain.failed(member, { error: cause, gapMs }) === undefined) return { cause };
       }
     }
   }
@@ -186,7 +186,7 @@ export class CallRecognizer implements SpeechToTextSession {
       }),
       unanswered: () => {
         leg.isMute = true;
-        if (this.#sound.isSpeech && this.#succession.hasNext) this.#unanswered(leg);
+        if (this.#sound.isSpeech && this.#chain.hasNext) this.#unanswered(leg);
       },
       settled: (untilMs) => {
         leg.tellsSettled = true;
@@ -204,7 +204,7 @@ export class CallRecognizer implements SpeechToTextSession {
   #heard(leg: Leg, text: string, language: PieceLanguage | undefined): void {
     const end = this.#asked?.end ?? this.#audio.end;
     if (!leg.tellsSettled || text === '') this.#audio.settle(end);
-    if (text !== '') this.#succession.worked(leg.member);
+    if (text !== '') this.#chain.worked(leg.member);
     if (text !== '') this.#textAt = this.#clock.now();
     this.#answered();
     this.#partial = '';
@@ -224,7 +224,7 @@ export class CallRecognizer implements SpeechToTextSession {
     this.#order((session) => session.finishUtterance());
     const leg = this.#leg;
     if (this.#asked === undefined || leg === undefined) return;
-    if (!this.#succession.hasNext) {
+    if (!this.#chain.hasNext) {
       this.#limitLast(leg);
       return;
     }
@@ -272,7 +272,7 @@ export class CallRecognizer implements SpeechToTextSession {
     leg.trouble = error;
     this.#takeBack();
     leg.patience?.cancel();
-    if (this.#succession.hasNext)
+    if (this.#chain.hasNext)
       leg.patience = this.#clock.after(leg.allowedUntil - now, () => this.#moveOn(leg, { error, since }));
     else this.#limitLast(leg);
   }
@@ -304,7 +304,7 @@ export class CallRecognizer implements SpeechToTextSession {
     this.#end(leg);
     this.#answer?.cancel();
     const gapMs = this.#clock.now() - since;
-    const next = this.#succession.failed(leg.member, { error, gapMs });
+    const next = this.#chain.failed(leg.member, { error, gapMs });
     if (next !== undefined) this.#takeBack();
     const failure = next === undefined ? { cause: error } : this.#open({ keptMs: KEPT_AUDIO_MS });
     if (failure !== undefined) {

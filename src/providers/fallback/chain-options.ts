@@ -1,7 +1,7 @@
 // What each chain is made of.
 import type { Clock } from '../../base/clock.js';
 import type { Circuits } from '../circuits.js';
-import type { Members } from './succession.js';
+import type { Members } from './chain-order.js';
 
 export interface ChainOptions<T> {
   /** The first is the one that is meant; each of the others is asked when those before it fail. */

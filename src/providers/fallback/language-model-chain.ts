@@ -19,7 +19,7 @@ import type { Patience } from '../patience.js';
 import { type Payee, toPayee } from '../remedy.js';
 import { assertAllConfigured, type ChainOptions } from './chain-options.js';
 import { PatientReader } from './patient-reader.js';
-import { Succession } from './succession.js';
+import { ChainOrder } from './chain-order.js';
 import { leftOfTrial, type TrialLeft } from './trial.js';
 
 /** Longest wait for the first word, and between two, as long as there is another model to ask; and what that one needs. */
@@ -78,7 +78,7 @@ class LanguageModelOfCall implements LanguageModel {
   readonly name: string;
   readonly #clock: Clock;
   readonly #patience: Patience | undefined;
-  readonly #succession: Succession<LanguageModel>;
+  readonly #chain: ChainOrder<LanguageModel>;
   /** What is to be told beside the answer. */
   #news: LanguageModelEvent[] = [];
 
@@ -86,17 +86,17 @@ class LanguageModelOfCall implements LanguageModel {
     this.name = members[0].name;
     this.#clock = clock;
     this.#patience = patience;
-    this.#succession = new Succession({
+    this.#chain = new ChainOrder({
       members,
       circuits,
       logger,
       replaced: (replacement) => void this.#news.push({ type: 'replaced', ...replacement }),
     });
-    this.#succession.begin();
+    this.#chain.begin();
   }
 
   warmUp(): void {
-    this.#succession.current.warmUp?.();
+    this.#chain.current.warmUp?.();
   }
 
   async *respond(request: LanguageModelRequest): AsyncGenerator<LanguageModelEvent> {
@@ -126,7 +126,7 @@ class LanguageModelOfCall implements LanguageModel {
         }
         const { member, hasBegun, startedAt, askedAt } = attempt;
         const gapMs = this.#clock.now() - (hasBegun ? askedAt : startedAt);
-        const next = this.#succession.failed(member, { error, gapMs });
+        const next = this.#chain.failed(member, { error, gapMs });
         yield* this.#takeNews();
         if (next === undefined) throw error;
       } finally {
@@ -137,7 +137,7 @@ class LanguageModelOfCall implements LanguageModel {
   }
 
   #ask(request: LanguageModelRequest): Attempt {
-    const member = this.#succession.current;
+    const member = this.#chain.current;
     const now = this.#clock.now();
     const source = `The language model ${member.name}`;
     return {
@@ -195,14 +195,14 @@ class LanguageModelOfCall implements LanguageModel {
     const isSilent = held.length === 0 && !endsCall && saidBefore === '' && !saysSomething(attempt.said);
     if (isSilent && owesWords(messages))
       throw gaveNothing(`The language model ${member.name} ended its answer without a word`);
-    this.#succession.worked(member);
+    this.#chain.worked(member);
     yield* held;
     if (end !== undefined) yield { type: 'end', reason: end };
   }
 
   /** Undefined where nobody else could be asked. */
   #leftTo({ hasBegun, startedAt, askedAt }: Attempt): TrialLeft | undefined {
-    if (!this.#succession.hasNext) return undefined;
+    if (!this.#chain.hasNext) return undefined;
     const since = hasBegun ? askedAt : startedAt;
     const trial = { since, now: this.#clock.now(), ownMs: PATIENCE_MS, nextMs: NEXT_MODEL_MS };
     return leftOfTrial(this.#patience, trial);

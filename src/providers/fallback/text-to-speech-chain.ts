@@ -14,7 +14,7 @@ import { gaveNothing, hasWords } from '../../base/owed-words.js';
 import { endSession } from './end-session.js';
 import { PatientReader } from './patient-reader.js';
 import { SpokenSoFar } from './spoken-so-far.js';
-import { Succession } from './succession.js';
+import { ChainOrder } from './chain-order.js';
 import { leftOfTrial } from './trial.js';
 
 /** Longest wait for the first audio of a sentence, as long as there is another voice. */
@@ -63,20 +63,20 @@ interface OpenVoice {
 class VoiceOfCall implements TextToSpeechSession {
   readonly #context: TextToSpeechContext;
   readonly #clock: Clock;
-  readonly #succession: Succession<TextToSpeech>;
+  readonly #chain: ChainOrder<TextToSpeech>;
   readonly #voices = new Map<TextToSpeech, OpenVoice>();
   #closed = false;
 
   constructor(context: TextToSpeechContext, { members, circuits }: ChainOptions<TextToSpeech>) {
     this.#context = context;
     this.#clock = context.clock ?? systemClock;
-    this.#succession = new Succession({
+    this.#chain = new ChainOrder({
       members,
       circuits,
       logger: context.logger,
       replaced: (replacement) => context.events?.replaced?.(replacement),
     });
-    this.#succession.begin();
+    this.#chain.begin();
     this.#openFirst();
   }
 
@@ -89,7 +89,7 @@ class VoiceOfCall implements TextToSpeechSession {
     while (!signal.aborted && !this.#closed) {
       // Whoever waits for audio gives each voice its own time, and not what the sentence, or the voice, before has left of it.
       yield NO_AUDIO;
-      const member = this.#succession.current;
+      const member = this.#chain.current;
       const askedAt = this.#clock.now();
       let signAt = askedAt;
       try {
@@ -100,7 +100,7 @@ class VoiceOfCall implements TextToSpeechSession {
         return;
       } catch (error) {
         if (signal.aborted || this.#closed) return;
-        const next = this.#succession.failed(member, { error, gapMs: this.#clock.now() - signAt });
+        const next = this.#chain.failed(member, { error, gapMs: this.#clock.now() - signAt });
         if (next === undefined) throw error;
         this.#dismiss(member);
         if (spoken.breakOff() === '') return events?.brokeOff?.();
@@ -158,29 +158,29 @@ class VoiceOfCall implements TextToSpeechSession {
       }
       if (!isAudible && hasWords(spoken.part) && !signal.aborted)
         throw gaveNothing(`${source} ended without audio`);
-      if (isAudible) this.#succession.worked(member);
+      if (isAudible) this.#chain.worked(member);
     } finally {
       stopping.abort();
       void reader.leave();
       voice.busy -= 1;
-      if (member !== this.#succession.current) this.#dismiss(member);
+      if (member !== this.#chain.current) this.#dismiss(member);
     }
   }
 
   /** Another sentence may have found out before this one that the voice is of no use. */
   #isLast(member: TextToSpeech): boolean {
-    return member === this.#succession.current && !this.#succession.hasNext;
+    return member === this.#chain.current && !this.#chain.hasNext;
   }
 
   /** The first voice that can be opened. @throws what the last one throws */
   #openFirst(): void {
     for (;;) {
-      const member = this.#succession.current;
+      const member = this.#chain.current;
       try {
         this.#open(member);
         return;
       } catch (error) {
-        if (this.#succession.failed(member, { error, gapMs: 0 }) === undefined) throw error;
+        if (this.#chain.failed(member, { error, gapMs: 0 }) === undefined) throw error;
       }
     }
   }

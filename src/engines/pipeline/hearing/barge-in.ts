@@ -25,7 +25,7 @@ export type Interruptibility = 'thinking' | 'speaking' | 'careful';
 export interface BargeInOptions {
   /** Voice of this length silences the agent before its words are known. */
   readonly voicedMs: number;
-  /** So are this many words. */
+  /** This many words interrupt at once. Fewer do once the agent was silenced, or when silence follows them. */
   readonly words: number;
   readonly lexicon: Lexicon;
 }

@@ -1,5 +1,5 @@
-// Who of a chain serves a call, and who comes next when that one fails. One per call; what is known of providers beyond it is with
-// the circuits.
+// Who of a chain serves a call, and who comes next when that one fails. One per engine: whoever takes the call over begins anew. What is known
+// of providers beyond it is with the circuits.
 import { OffhookError } from '../../base/errors.js';
 import { describeThrown, type Logger } from '../../base/log.js';
 import type { Circuits } from '../circuits.js';
@@ -9,7 +9,7 @@ import { LateError } from './patient-reader.js';
 /** Providers of one stage, in the order in which they are asked. */
 export type Members<T> = readonly [T, ...T[]];
 
-export interface SuccessionOptions<T> {
+export interface ChainOrderOptions<T> {
   readonly members: Members<T>;
   readonly circuits: Circuits;
   readonly logger: Logger;
@@ -17,13 +17,13 @@ export interface SuccessionOptions<T> {
   readonly replaced: (replacement: Replacement) => void;
 }
 
-export class Succession<T extends Payee> {
-  readonly #options: SuccessionOptions<T>;
+export class ChainOrder<T extends Payee> {
+  readonly #options: ChainOrderOptions<T>;
   /** Those that have failed since one of them has last done its work. */
   readonly #failed = new Set<T>();
   #current: T;
 
-  constructor(options: SuccessionOptions<T>) {
+  constructor(options: ChainOrderOptions<T>) {
     const { members, circuits } = options;
     this.#options = options;
     this.#current = circuits.choose(members);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../src/base/log.js';
 import { ConfigError } from '../../../src/base/errors.js';
 import { Circuits } from '../../../src/providers/circuits.js';
-import { Succession } from '../../../src/providers/fallback/succession.js';
+import { ChainOrder } from '../../../src/providers/fallback/chain-order.js';
 import type { Replacement } from '../../../src/providers/remedy.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { RecordedLogger } from '../../support/recorded-logger.js';
@@ -17,22 +17,20 @@ type Member = typeof one | typeof two;
 function setUp(circuits = new Circuits(new FakeClock()), logger = silentLogger) {
   const told: Replacement[] = [];
   const replaced = (replacement: Replacement) => void told.push(replacement);
-  const succession = new Succession<Member>({ members: [one, two, three], circuits, logger, replaced });
-  return { succession, told, circuits };
+  const order = new ChainOrder<Member>({ members: [one, two, three], circuits, logger, replaced });
+  return { order, told, circuits };
 }
 
 const failure = { error: new Error('secret'), gapMs: 5 };
 
-describe('Succession', () => {
+describe('ChainOrder', () => {
   it('asks one after the other, says so, and ends with the last', () => {
-    const { succession, told } = setUp();
-    expect(succession.current).toBe(one);
-    expect(succession.failed(one, failure)).toBe(two);
-    expect(succession.failed(two, { error: new ConfigError('CONFIG_MISSING', 'No key.'), gapMs: 7 })).toBe(
-      three,
-    );
-    expect(succession.hasNext).toBe(false);
-    expect(succession.failed(three, failure)).toBeUndefined();
+    const { order, told } = setUp();
+    expect(order.current).toBe(one);
+    expect(order.failed(one, failure)).toBe(two);
+    expect(order.failed(two, { error: new ConfigError('CONFIG_MISSING', 'No key.'), gapMs: 7 })).toBe(three);
+    expect(order.hasNext).toBe(false);
+    expect(order.failed(three, failure)).toBeUndefined();
     expect(told).toEqual([
       { from: 'v/one', to: 'v/two', code: 'PROVIDER_FAILED', gapMs: 5 },
       { from: 'v/two', to: 'v/three', code: 'CONFIG_MISSING', gapMs: 7 },
@@ -40,53 +38,53 @@ describe('Succession', () => {
   });
 
   it('counts one failure once, whoever has seen it', () => {
-    const { succession, told } = setUp();
-    succession.failed(one, failure);
-    expect(succession.failed(one, failure)).toBe(two);
+    const { order, told } = setUp();
+    order.failed(one, failure);
+    expect(order.failed(one, failure)).toBe(two);
     expect(told).toHaveLength(1);
   });
 
   it('goes back to the first when a later one fails that had worked', () => {
-    const { succession } = setUp();
-    succession.failed(one, failure);
-    succession.worked(two);
-    succession.failed(two, failure);
-    expect(succession.current).toBe(three);
-    expect(succession.failed(three, failure)).toBe(one);
+    const { order } = setUp();
+    order.failed(one, failure);
+    order.worked(two);
+    order.failed(two, failure);
+    expect(order.current).toBe(three);
+    expect(order.failed(three, failure)).toBe(one);
   });
 
   it('begins with the first that does not fail in other calls, and says so', () => {
     const { circuits } = setUp();
-    for (let call = 0; call < 5; call += 1) setUp(circuits).succession.failed(one, failure);
-    const { succession, told } = setUp(circuits);
-    succession.begin();
-    expect(succession.current).toBe(two);
+    for (let call = 0; call < 5; call += 1) setUp(circuits).order.failed(one, failure);
+    const { order, told } = setUp(circuits);
+    order.begin();
+    expect(order.current).toBe(two);
     expect(told).toEqual([{ from: 'v/one', to: 'v/two', code: 'PROVIDER_FAILED', gapMs: 0 }]);
     // The one that fails everywhere comes behind the others.
-    expect(succession.failed(two, failure)).toBe(three);
-    expect(succession.failed(three, failure)).toBe(one);
-    succession.worked(one);
+    expect(order.failed(two, failure)).toBe(three);
+    expect(order.failed(three, failure)).toBe(one);
+    order.worked(one);
     expect(circuits.isOpen(one)).toBe(false);
   });
 
   it('says nothing of a call that begins with the first', () => {
-    const { succession, told } = setUp();
-    succession.begin();
+    const { order, told } = setUp();
+    order.begin();
     expect(told).toEqual([]);
   });
 
   it('logs who failed, not what a foreign error says', () => {
     const logger = new RecordedLogger();
-    const { succession } = setUp(undefined, logger);
-    succession.failed(one, failure);
+    const { order } = setUp(undefined, logger);
+    order.failed(one, failure);
     expect(logger.lines).toMatchObject([{ level: 'warn', fields: { provider: 'v/one', next: 'v/two' } }]);
     expect(logger.text).not.toContain('secret');
   });
 
   it('logs of the last of a chain that there is no other one', () => {
     const logger = new RecordedLogger();
-    const { succession } = setUp(undefined, logger);
-    for (const member of [one, two, three]) succession.failed(member, failure);
+    const { order } = setUp(undefined, logger);
+    for (const member of [one, two, three]) order.failed(member, failure);
     expect(logger.lines.at(-1)?.fields).not.toHaveProperty('next');
     expect(logger.lines.at(-1)).toMatchObject({
       level: 'warn',
