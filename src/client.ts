@@ -132,8 +132,8 @@ export class Offhook {
   }
 
   /**
-   * Deletes a call that is over: its record, transcript and events, here, on disk and at dashboards, and what the carrier recorded. Only its ID
-   * remains. `callId` may be the carrier's. Resolves when no byte of it is left on this machine's disk; the answer says what became of the
+   * Deletes a call that is over: its record, transcript and events, here, on disk and at dashboards, its recording on this machine, and what the
+   * carrier recorded. Only its ID remains. Once more, it does what failed before. `callId` may be the carrier's. Resolves when no byte of it is left on this machine's disk; the answer says what became of the
    * recording at the carrier. @throws NotFoundError, RequestError for one that is live or yet to be hung up, StoreError when the disk fails
    */
   async forget(callId: string): Promise<ForgetOutcome> {

@@ -46,6 +46,8 @@ export interface LateLedger {
   charged(costUsd: number): void;
   note(code: string, message: string): void;
   hungUp(state: HangUpState): void;
+  /** The call was deleted: states nothing more. Idempotent. */
+  close(): void;
 }
 
 /** What is left of a call that is over. */

@@ -30,10 +30,34 @@ export interface ForgetParts {
  * `callId` may be the carrier's. Once deleted, a call can be deleted again, by our id: what could not be done then is done. @throws NotFoundError, RequestError for one that is not over or yet to be hung up,
  * StoreError where data stays in the store
  */
-export async function forgetCall(callId: string, parts: ForgetParts): Promise<ForgetOutcome> {
-  const { store, bus } = parts;
-  const record = await store.get(callId);
-  if (record === undefined) return forgetAgain(callId, parts);
+export type Forget = (callId: string) => Promise<ForgetOutcome>;
+
+/** Deletions of which something is left to do at the carrier, or to say of it: no more than these are remembered, and only by this process. */
+const MAX_UNFINISHED = 1000;
+
+type Recorded = Pick<CallRecord, 'callId' | 'carrierCallId' | 'carrier' | 'recording'>;
+
+interface Unfinished extends Recorded {
+  readonly carrierRecording: ForgetOutcome['carrierRecording'];
+}
+
+/** By our id. */
+type UnfinishedCalls = Map<string, Unfinished>;
+
+export function createForget(parts: ForgetParts): Forget {
+  const unfinished: UnfinishedCalls = new Map();
+  return async (callId) => {
+    const record = await parts.store.get(callId);
+    return record === undefined
+      ? forgetAgain(callId, { ...parts, unfinished })
+      : forgetCall(record, { ...parts, unfinished });
+  };
+}
+
+type Parts = ForgetParts & { readonly unfinished: UnfinishedCalls };
+
+async function forgetCall(record: CallRecord, parts: Parts): Promise<ForgetOutcome> {
+  const { bus } = parts;
   const { callId: id } = record;
   if (record.status !== 'completed' || parts.isLive?.(id) === true)
     throw new RequestError('REQUEST_CONFLICT', 'The call is not over: hang up first.');
@@ -42,26 +66,50 @@ export async function forgetCall(callId: string, parts: ForgetParts): Promise<Fo
       'REQUEST_CONFLICT',
       'The call is yet to be hung up at the carrier: delete it then.',
     );
-  const carrierRecording = await deleteRecordings(record, parts);
+  const outcome = await deleteAtCarrier(record, parts);
   const deletion = toDeletion(record, parts);
   // Before anything says that the call is deleted: who dies meanwhile is asked again.
   await parts.remove?.(id);
   const erased = erase(deletion, parts);
   bus.publish(deletion);
   await erased;
-  return { carrierRecording, carrierCallId: carrierRecording === 'failed' ? record.carrierCallId : null };
+  return finish(outcome, parts);
 }
 
 /** What could not be done the last time is done now. */
-async function forgetAgain(callId: string, parts: ForgetParts): Promise<ForgetOutcome> {
-  const { store, remove } = parts;
+async function forgetAgain(callId: string, parts: Parts): Promise<ForgetOutcome> {
+  const { store, remove, unfinished } = parts;
   const forgotten = (await store.forgotten?.()) ?? [];
   const deletion = forgotten.find((event) => event.callId === callId);
   // The recording of a call outlives its place among those that the store keeps.
   const wasRecorded = (await remove?.(callId)) === true;
   if (deletion !== undefined) await erase(deletion, parts);
   else if (!wasRecorded) throw new NotFoundError('No such call.');
-  return { carrierRecording: null, carrierCallId: null };
+  const before = unfinished.get(callId);
+  if (before === undefined) return { carrierRecording: null, carrierCallId: null };
+  return finish(before.carrierRecording === 'failed' ? await deleteAtCarrier(before, parts) : before, parts);
+}
+
+/** Remembered until the whole deletion is done and has been said: whatever fails behind it, the next one knows. */
+async function deleteAtCarrier(recorded: Recorded, parts: Parts): Promise<Unfinished> {
+  const { unfinished } = parts;
+  const { callId, carrierCallId, carrier, recording } = recorded;
+  const carrierRecording = await deleteRecordings(recorded, parts);
+  const outcome = { callId, carrierCallId, carrier, recording, carrierRecording };
+  unfinished.set(callId, outcome);
+  const [oldest] = unfinished.keys();
+  if (unfinished.size > MAX_UNFINISHED && oldest !== undefined) unfinished.delete(oldest);
+  return outcome;
+}
+
+/** Nothing of the call is left here. */
+function finish(
+  { callId, carrierCallId, carrierRecording }: Unfinished,
+  { unfinished }: Parts,
+): ForgetOutcome {
+  if (carrierRecording === 'failed') return { carrierRecording, carrierCallId };
+  unfinished.delete(callId);
+  return { carrierRecording, carrierCallId: null };
 }
 
 /** The store first: where it listens to the bus as well, it knows the fact then. @throws StoreError where it has the call all the same */
@@ -80,7 +128,7 @@ function toDeletion(record: CallRecord, { nodeId, clock }: ForgetParts): CallEve
 }
 
 async function deleteRecordings(
-  { callId, carrierCallId, carrier: carrierId, recording }: CallRecord,
+  { callId, carrierCallId, carrier: carrierId, recording }: Recorded,
   { carrier, isRecording = false, logger }: ForgetParts,
 ): Promise<ForgetOutcome['carrierRecording']> {
   const mayBeThere = recording === null ? isRecording : recording.status !== 'absent';

@@ -117,7 +117,9 @@ export class LocalRecordings {
       if (record?.status !== 'completed') continue;
       const before = record.localRecording ?? begunBefore(record);
       const outcome = await recordings.recover(callId, before);
-      if (outcome !== undefined) this.#parts.desk.recordedLocally(record, { ...before, ...outcome });
+      // It may have been deleted meanwhile.
+      if (outcome !== undefined && (await store.get(callId)) !== undefined)
+        this.#parts.desk.recordedLocally(record, { ...before, ...outcome });
     }
   }
 }

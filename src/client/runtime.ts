@@ -33,7 +33,7 @@ import { transcoder } from '../transcoder/select.js';
 import { AgentChooser } from './agent-chooser.js';
 import { type CallHistory, openHistory, toCallEvents } from './call-history.js';
 import { feedDashboard } from './dashboard-feed.js';
-import { forgetCall } from './forget.js';
+import { createForget, type Forget } from './forget.js';
 import { toOutboundRequest } from './outbound.js';
 import { PublicHost } from './public-host.js';
 import { Recipes } from './recipes.js';
@@ -100,6 +100,8 @@ export class Runtime {
   readonly #closed: Promise<void>;
   #tellClosed: () => void = () => {};
   #forwarder: Forwarder | undefined;
+  /** Once there is a store. */
+  #forget: Forget | undefined;
   #server: PhoneServer | undefined;
   #opening: Promise<unknown> = Promise.resolve();
   #isOpen = false;
@@ -211,9 +213,14 @@ export class Runtime {
   async forget(callId: string): Promise<ForgetOutcome> {
     const { store } = this.#persistence;
     if (store === undefined) throw new NotFoundError('No such call.');
+    this.#forget ??= this.#createForget(store);
+    return this.#forget(callId);
+  }
+
+  #createForget(store: CallStore): Forget {
     const { carrier } = this.#client;
     const [desk, persistence, recordings] = [this.#desk, this.#persistence, this.#recordings];
-    return forgetCall(callId, {
+    return createForget({
       store,
       bus: this.#bus,
       carrier,

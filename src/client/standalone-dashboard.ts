@@ -16,7 +16,7 @@ import { createHttp } from '../server/http.js';
 import { openPrivateSocket, type PrivateSocket } from '../server/private-socket.js';
 import { createIngestListener } from '../server/ingest-listener.js';
 import type { CallStore } from '../stores/call-store.js';
-import { forgetCall } from './forget.js';
+import { createForget } from './forget.js';
 
 const SOCKET_ADVICE = {
   inUse: 'Another dashboard of this user listens on {path}: stop it first',
@@ -61,7 +61,7 @@ export async function openStandaloneDashboard(
     store: supposing,
     bus,
     controls: null,
-    forget: (callId) => forgetCall(callId, { store, bus, nodeId, clock, logger }),
+    forget: createForget({ store, bus, nodeId, clock, logger }),
     token,
     ingest,
     allowedHosts: [host],

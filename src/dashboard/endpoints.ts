@@ -63,7 +63,7 @@ export const ENDPOINTS = [
     method: 'delete',
     path: '/api/dashboard/calls/{callId}',
     summary:
-      'Delete a call that is over, with all that is kept of it. Only its ID remains. Repeating it changes nothing. Needs a dashboard token.',
+      'Delete a call that is over, with all that is kept of it and its recordings, on this machine and at the carrier. Only its ID remains. Repeating it does what failed before. Needs a dashboard token.',
     needsToken: true,
     success: { status: 200, ...json('ForgetAnswer', 'The call is deleted.') },
     refusals: [404, 409],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CarrierError } from '../../src/base/errors.js';
+import type { CallLookup } from '../../src/carriers/carrier.js';
 import { text } from '../support/call-bench.js';
 import { KINDS, Scene, type SceneKind } from './scene.js';
 
@@ -164,6 +165,26 @@ describe('what the carrier charges', () => {
     scene.bench.rest.costUsd = 0;
     await scene.bench.pass(25_000);
     expect(scene.record.cost.telephony).toBe(0);
+  });
+});
+
+describe('a call that was deleted', () => {
+  it('is asked about no more, and nothing is told of it that was on its way', async () => {
+    const scene = new Scene(replied, { supports: { callCost: true } });
+    const { bench } = scene;
+    await ended(scene);
+    let resolve: (found: CallLookup) => void = () => {};
+    bench.rest.lookUp = () =>
+      new Promise((found) => {
+        resolve = found;
+      });
+    await bench.pass(5000);
+    const [count, callId] = [bench.events.length, scene.record.callId];
+    bench.desk.erase(callId);
+    resolve({ isOver: true, outcome: null, costUsd: 0.02 });
+    scene.report({ type: 'recording', recording: RECORDING });
+    await bench.pass(700_000);
+    expect([bench.events.length, bench.clock.pending, bench.desk.hasEnded(callId)]).toEqual([count, 0, true]);
   });
 });
 

@@ -99,6 +99,10 @@ class RecalledLedger implements LateLedger {
   note(code: string, message: string): void {
     this.#stamp.publish({ type: 'incident.noted', code, message });
   }
+
+  close(): void {
+    this.#stamp.close();
+  }
 }
 
 /** 0 where the carrier's own figure covers the stream, or nobody charges for it. */

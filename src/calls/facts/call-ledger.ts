@@ -19,7 +19,7 @@ import { FactStamp } from './fact-stamp.js';
 import { type CostState, RunningCost } from '../money/running-cost.js';
 import type { RedactorState } from '../privacy/call-redactor.js';
 import { FactPrivacy } from '../privacy/fact-privacy.js';
-import { KEYS_LEFT_OUT, type PrivacyPolicy } from '../privacy/private-facts.js';
+import { KEYS_LEFT_OUT, type PrivacyPolicy, SENT_KEYS } from '../privacy/private-facts.js';
 
 /** Notes of one call beyond this are not told: the record keeps no more. */
 const MAX_NOTES = 100;
@@ -141,6 +141,11 @@ export class CallLedger {
   /** Another process has the call: states what has not been told, and nothing more. */
   letGo(): void {
     this.#cost.ended();
+    this.close();
+  }
+
+  /** What comes of the call is not for this process to say any more. Idempotent. */
+  close(): void {
     this.#stamp.close();
   }
 
@@ -239,7 +244,7 @@ export class CallLedger {
     this.#keySequences += 1;
     this.#enter(
       `${SENT_KEYS_ID}${this.#keySequences}`,
-      `Sent keys ${this.#policy.keys === 'none' ? KEYS_LEFT_OUT : digits}`,
+      `${SENT_KEYS}${this.#policy.keys === 'none' ? KEYS_LEFT_OUT : digits}`,
       'system',
     );
   }

@@ -35,7 +35,7 @@ export class FactStamp {
     this.#at = at;
   }
 
-  /** Another process has the call: it is not for this one to say more of it. Idempotent. */
+  /** Another process has the call, or it was deleted: it is not for this one to say more of it. Idempotent. */
   close(): void {
     this.#isClosed = true;
   }

@@ -32,16 +32,17 @@ export class CostWatch {
     if (!carrier.supports.callCost || !carrier.rest.configured || this.#closed) return;
     this.#ask(call, 0);
     const [oldest] = this.#timers.keys();
-    if (this.#timers.size > MAX_CALLS && oldest !== undefined) this.#leave(oldest);
+    if (this.#timers.size > MAX_CALLS && oldest !== undefined) this.leave(oldest);
   }
 
-  /** Asks no more. Idempotent. */
+  /** Asks no more about any. Idempotent. */
   close(): void {
     this.#closed = true;
-    for (const call of this.#timers.keys()) this.#leave(call);
+    for (const call of this.#timers.keys()) this.leave(call);
   }
 
-  #leave(call: CostedCall): void {
+  /** Asks no more about the call. Idempotent. */
+  leave(call: CostedCall): void {
     this.#timers.get(call)?.cancel();
     this.#timers.delete(call);
   }
@@ -55,7 +56,7 @@ export class CostWatch {
     const timer = this.#options.clock.after(at - (ASK_AFTER_MS[attempt - 1] ?? 0), () => {
       void this.#lookUp(call).then(() => {
         // What has taken its answer needs no further timer.
-        if (call.ledger.isChargeKnown) this.#leave(call);
+        if (call.ledger.isChargeKnown) this.leave(call);
       });
       this.#ask(call, attempt + 1);
     });

@@ -3,6 +3,7 @@
 import type { CallFact } from '../../contract/call-event.js';
 import type { ToolCall, TranscriptEntry, Turn } from '../../contract/call-record.js';
 import { type Finding, type FinderContext, findPrivate, type PrivateKind } from './finder.js';
+import { SENT_KEYS } from './private-facts.js';
 
 /** What stands in the place of what was found. */
 export const PLACEHOLDERS: Readonly<Record<PrivateKind, string>> = {
@@ -74,11 +75,13 @@ export class CallRedactor {
   #segment(fact: Segment): readonly CallFact[] {
     const { entry, tool } = fact;
     const told = tool === undefined ? fact : { ...fact, tool: this.#tool(tool) };
-    if (entry.role === 'system' || entry.text === '') {
-      if (entry.role === 'user' || entry.role === 'agent') this.#forget(entry);
+    if (entry.role === 'tool' || (entry.role === 'system' && entry.text.startsWith(SENT_KEYS)))
+      return [{ ...told, entry: { ...entry, text: this.#alone(entry.text) } }];
+    if (entry.role === 'system') return [told];
+    if (entry.text === '') {
+      this.#forget(entry);
       return [told];
     }
-    if (entry.role === 'tool') return [{ ...told, entry: { ...entry, text: this.#alone(entry.text) } }];
     return this.#said(entry.role, entry).map((each) =>
       each.id === entry.id ? { ...told, entry: each } : { type: fact.type, entry: each },
     );

@@ -215,7 +215,9 @@ class Search {
   /** Runs with other words between them that are the pieces of one number: "the first four are 4929, the next four are 1234". */
   #loosePieces(runs: readonly Run[]): Set<Run> {
     const loose = new Set<Run>();
-    let [pieces, digits, end]: [Run[], number, number] = [[], 0, Number.NEGATIVE_INFINITY];
+    let [count, digits, end] = [0, 0, Number.NEGATIVE_INFINITY];
+    /** Those that may yet become one number. */
+    let pieces: Run[] = [];
     for (const run of runs) {
       const cue = this.#cueAround(run);
       const [first, last] = [this.#groups[run.first], this.#groups[run.end - 1]];
@@ -223,11 +225,12 @@ class Search {
       if (isComplete(this.#around, { ...run, isNamed: isPrivateCue(cue) })) continue;
       if (run.digits.length < FEWEST_LOOSE.each || isRound || (cue !== undefined && !isPrivateCue(cue)))
         continue;
-      if ((first?.first ?? 0) - end > WORDS_BEFORE) [pieces, digits] = [[], 0];
+      if ((first?.first ?? 0) - end > WORDS_BEFORE) [pieces, count, digits] = [[], 0, 0];
       pieces.push(run);
+      count += 1;
       digits += run.digits.length;
       end = last?.end ?? 0;
-      if (pieces.length > 1 && digits >= FEWEST_LOOSE.all) for (const piece of pieces) loose.add(piece);
+      if (count > 1 && digits >= FEWEST_LOOSE.all) for (const piece of pieces.splice(0)) loose.add(piece);
     }
     return loose;
   }

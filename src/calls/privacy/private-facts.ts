@@ -11,6 +11,8 @@ export interface PrivacyPolicy {
   readonly keys: 'full' | 'none';
 }
 
+/** Begins the entry of a transcript for keys that were sent. */
+export const SENT_KEYS = 'Sent keys ';
 /** Stands in a transcript for keys that are not kept. */
 export const KEYS_LEFT_OUT = '[keys]';
 

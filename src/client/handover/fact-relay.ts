@@ -1,5 +1,6 @@
 // The facts of a process that has given its store away, for the one that has it: in order, and kept until that one has them on disk.
 import type { Clock } from '../../base/clock.js';
+import { StoreError } from '../../base/errors.js';
 import { pause } from '../../base/pause.js';
 import type { CallEvent } from '../../contract/call-event.js';
 
@@ -15,11 +16,16 @@ interface Kept {
   takenAt: number | undefined;
 }
 
+/** Resolves to the calls whose deletion the other process could not finish. Rejects for facts that are to be sent again. */
+export type SendFacts = (facts: readonly CallEvent[]) => Promise<readonly string[]>;
+
 export class FactRelay {
   readonly #clock: Clock;
   /** In order. Those that were taken come first. */
   #kept: Kept[] = [];
-  #send: ((facts: readonly CallEvent[]) => Promise<void>) | undefined;
+  /** Calls whose deletion the other process could not finish. */
+  readonly #undeleted = new Set<string>();
+  #send: SendFacts | undefined;
   #sending: Promise<void> | undefined;
   #waiting: (() => void)[] = [];
   #isClosed = false;
@@ -28,14 +34,20 @@ export class FactRelay {
     this.#clock = clock;
   }
 
-  /** Resolves when the other process has it, or never will. Never rejects. */
-  append(fact: CallEvent): Promise<void> {
-    this.#kept.push({ fact, takenAt: undefined });
-    return this.flushed();
+  /** Resolves when the other process has it, or never will. Rejects only for a deletion that is not known to be done there. */
+  async append(fact: CallEvent): Promise<void> {
+    const kept: Kept = { fact, takenAt: undefined };
+    this.#kept.push(kept);
+    await this.flushed();
+    if (fact.type !== 'call.forgotten') return;
+    if (kept.takenAt === undefined || this.#undeleted.delete(fact.callId))
+      throw new StoreError(
+        'The process that has the calls on disk has not deleted the call: delete it again.',
+      );
   }
 
-  /** Sends from now on. `send` rejects for facts that are to be sent again. */
-  start(send: (facts: readonly CallEvent[]) => Promise<void>): void {
+  /** Sends from now on. */
+  start(send: SendFacts): void {
     this.#send = send;
     this.#pump();
   }
@@ -67,13 +79,15 @@ export class FactRelay {
     if (this.#send === undefined || this.#isClosed) return;
     this.#sending ??= this.#sendAll(this.#send).finally(() => {
       this.#sending = undefined;
+      // Who was told that all is there may have had more to say.
+      if (this.#unsent.length > 0) this.#pump();
     });
   }
 
-  async #sendAll(send: (facts: readonly CallEvent[]) => Promise<void>): Promise<void> {
+  async #sendAll(send: SendFacts): Promise<void> {
     for (let batch = this.#unsent.slice(0, BATCH); batch.length > 0; batch = this.#unsent.slice(0, BATCH)) {
       try {
-        await send(batch.map(({ fact }) => fact));
+        for (const callId of await send(batch.map(({ fact }) => fact))) this.#undeleted.add(callId);
         const now = this.#clock.now();
         for (const each of batch) each.takenAt = now;
         this.#kept = this.#kept.filter(({ takenAt = now }) => now - takenAt < STORED_AFTER_MS);

@@ -14,7 +14,7 @@ import type { PrivateSocket } from '../../server/private-socket.js';
 import type { PhoneServer } from '../../server/server.js';
 import { openControl } from './control.js';
 import type { LentStore } from './lent-store.js';
-import { type GivenCall, Predecessor } from './predecessor.js';
+import { type FactsTaken, type GivenCall, Predecessor } from './predecessor.js';
 import { findProcesses, type ProcessStatus } from './processes.js';
 import { carryOut, controlsOver, type RemoteCommand } from './remote-controls.js';
 import { Successor } from './successor.js';
@@ -177,9 +177,15 @@ export class Handover {
         this.#successor.ready();
         return {};
       },
-      'POST /facts': async ({ facts }: { facts?: unknown }) => {
-        for (const fact of facts as readonly CallEvent[]) await this.#take(fact);
-        return {};
+      'POST /facts': async ({ facts }: { facts?: unknown }): Promise<FactsTaken> => {
+        const deletions: Promise<string | undefined>[] = [];
+        for (const fact of facts as readonly CallEvent[]) {
+          // Its files take their time, and nothing comes behind it that is of the call.
+          if (fact.type === 'call.forgotten') deletions.push(this.#delete(fact));
+          else await this.#take(fact);
+        }
+        const undeleted = await Promise.all(deletions);
+        return { undeleted: undeleted.filter((callId) => callId !== undefined) };
       },
       'POST /calls/{callId}': async (body: object, { callId }: { callId: string }) => {
         // It comes again where the answer was lost.
@@ -315,6 +321,21 @@ export class Handover {
       this.#parts.hear(fact);
     } catch (error) {
       this.#parts.logger.error({ callId: fact.callId, ...describeError(error) }, 'event not stored');
+    }
+  }
+
+  /** The other process has deleted a call. Resolves to its id where its data is still on disk. Never rejects. */
+  async #delete(fact: CallEvent): Promise<string | undefined> {
+    const { callId } = fact;
+    const { hear, logger } = this.#parts;
+    const deleted = this.#store.append(fact);
+    hear(fact);
+    try {
+      await deleted;
+      return undefined;
+    } catch (error) {
+      logger.error({ callId, ...describeError(error) }, 'a deleted call is still on disk');
+      return callId;
     }
   }
 }

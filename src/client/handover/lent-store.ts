@@ -49,6 +49,7 @@ export class LentStore implements CallStore {
     return this.#relay?.pendingOf(callId) ?? [];
   }
 
+  /** @throws StoreError for a deletion that is not done on disk, whoever has that. */
   async append(event: CallEvent): Promise<void> {
     const relayed = this.#relay?.append(event);
     const stored = this.#store.append(event);

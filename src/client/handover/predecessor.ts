@@ -33,6 +33,12 @@ export interface GivenCall {
   readonly facts: readonly CallEvent[];
 }
 
+/** What became of facts that were given to the process that has the store. */
+export interface FactsTaken {
+  /** Calls whose deletion it could not finish. @default none */
+  readonly undeleted?: readonly string[];
+}
+
 export interface PredecessorEvents {
   /** Takes a call up for the stream that has come for it. `free`: see `LeftCall`. */
   taken(callId: string, call: GivenCall, free: Promise<void>): Promise<void>;

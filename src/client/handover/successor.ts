@@ -12,7 +12,7 @@ import type { Neighbor, PlacedStream } from '../../server/neighbor.js';
 import { Peer, type PeerAnswer } from '../../server/peer.js';
 import type { WholeAnswer } from '../../server/routes.js';
 import { FactRelay } from './fact-relay.js';
-import { COMMAND_MS, type GivenCall, RELEASED } from './predecessor.js';
+import { COMMAND_MS, type FactsTaken, type GivenCall, RELEASED } from './predecessor.js';
 import type { OtherProcess, RemoteCommand } from './remote-controls.js';
 
 /** It listens by then, or will not. */
@@ -316,11 +316,12 @@ export class Successor implements Neighbor, OtherProcess {
     }
   }
 
-  async #sendFacts(facts: readonly CallEvent[]): Promise<void> {
-    const { status } = await this.#peer.ask('/facts', {
+  async #sendFacts(facts: readonly CallEvent[]): Promise<readonly string[]> {
+    const { status, body } = await this.#peer.ask('/facts', {
       body: JSON.stringify({ facts }),
       timeoutMs: FACTS_MS,
     });
     if (status !== 200) throw new Error(`The other process answered ${status}.`);
+    return (JSON.parse(body) as FactsTaken).undeleted ?? [];
   }
 }

@@ -188,7 +188,8 @@ export class Forwarder {
       const log = event === undefined || reason === 'gap' ? undefined : this.#backlog.find(event);
       if (event === undefined || log === undefined) continue;
       this.#backlog.skip(log, event);
-      this.#tellRefusal(reason, message);
+      // A dashboard that never had the call has nothing to delete.
+      if (event.type !== 'call.forgotten' || reason !== 'no-call') this.#tellRefusal(reason, message);
     }
     if (answer.dashboardId !== this.#dashboardId) {
       this.#dashboardId = answer.dashboardId;

@@ -60,7 +60,7 @@ export class Journal {
   #due = 0;
   #timer: Timer | undefined;
   #watchdog: Timer | undefined;
-  /** Writes that were finished. */
+  /** Writes, and files that were rid of a call, that were finished. */
   #batches = 0;
   #writing: Promise<void> | undefined;
   #isFailing = false;
@@ -112,17 +112,19 @@ export class Journal {
     await written;
   }
 
-  /** Writes what is left, and closes the log. Rejects when the log does. */
+  /** Writes what is left, waits for files that are being rid of a deleted call, and closes the log. Rejects when the log does. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#timer?.cancel();
-    const closed = this.#finish().then(() => this.#options.log.close());
+    const closed = this.#finish()
+      .then(() => this.#scrubbing)
+      .then(() => this.#options.log.close());
     await Promise.race([closed, this.#stalled()]);
     this.#watchdog?.cancel();
   }
 
-  /** Resolves when nothing has been written for a while. */
+  /** Resolves when nothing has been written for a while, nor a file been rid of a deleted call. */
   #stalled(): Promise<void> {
     const { clock } = this.#options;
     return new Promise((resolve) => {
@@ -199,13 +201,20 @@ export class Journal {
     }
   }
 
-  #scrub({ erasure, resolve }: PlannedErasure): void {
-    this.#scrubbing = this.#scrubbing
-      .then(() => this.#options.log.scrub(erasure))
-      .then(
-        () => resolve(true),
-        () => resolve(false),
-      );
+  #scrub(planned: PlannedErasure): void {
+    const scrub = async () => {
+      try {
+        await this.#options.log.scrub(planned.erasure);
+        this.#batches += 1;
+        planned.resolve(true);
+      } catch (error) {
+        // Tried again like a write that failed, once the one under way is over.
+        await this.#writing;
+        this.#erasures.push(planned);
+        this.#failed(error);
+      }
+    };
+    this.#scrubbing = this.#scrubbing.then(scrub);
   }
 
   #isDropped(call: number): boolean {

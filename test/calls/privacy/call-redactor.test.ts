@@ -205,6 +205,20 @@ describe('CallRedactor, with other texts', () => {
     expect(say({ role: 'tool', text: 'find: the guest said 49291…' })).toBe('find: the guest said [number]…');
   });
 
+  it('redacts keys that were sent, and leaves what is too short and other entries', () => {
+    const { say } = call();
+    say({ text: 'My PIN is 4929.' });
+    const sent = ['4929', '12', '4111 1111 1111 1111', '4111111111111111#'];
+    expect(sent.map((keys) => say({ role: 'system', text: `Sent keys ${keys}` }))).toEqual([
+      'Sent keys [number]',
+      'Sent keys 12',
+      'Sent keys [card number]',
+      'Sent keys [card number]#',
+    ]);
+    const text = 'Transfer to …4929: busy';
+    expect(say({ role: 'system', text })).toBe(text);
+  });
+
   it('leaves other facts', () => {
     const { take, complete } = call();
     const key: CallFact = { type: 'dtmf.received', digit: '4' };

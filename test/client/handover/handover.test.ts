@@ -9,6 +9,7 @@ import type { CallerStep } from '../../../src/testing/index.js';
 import { eventually } from '../../support/carrier-phone.js';
 import { Deploy } from '../../support/deploy.js';
 import { isDeep } from '../../support/depth.js';
+import { bytesBelow } from '../../support/folder-bytes.js';
 
 const WAIT: CallerStep = { type: 'wait-for-agent' };
 const asks = (signal: AbortSignal): CallerStep[] => [
@@ -67,6 +68,28 @@ describe('a server that takes over', { timeout: 60_000 }, () => {
       expect(next.logger.lines.filter(({ level }) => level === 'error')).toEqual([]);
     },
   );
+});
+
+describe('a call that the old server deletes', { timeout: 60_000 }, () => {
+  it('leaves the disk that the next one has', async () => {
+    await using deploy = await Deploy.on('carrier-a');
+    const old = await deploy.serve();
+    deploy.proxy.switchTo(old.port);
+    await deploy.simulator.call({
+      script: [WAIT, { type: 'say', text: 'My parrot is ill.' }, WAIT, { type: 'hang-up' }],
+    });
+    const over = await eventually('the end', async () => old.ended[0]);
+    const isDeleted = new AbortController();
+    const calling = deploy.simulator.call({ script: asks(isDeleted.signal) });
+    await eventually('the other call', async () => (await old.server.calls.active())[0]);
+    const next = await deploy.serve();
+    expect(await bytesBelow(deploy.dataDir)).toMatch(/parrot/i);
+    await old.phone.forget(over.callId);
+    expect(await bytesBelow(deploy.dataDir)).not.toMatch(/parrot/i);
+    expect(await next.server.calls.get(over.callId)).toBeUndefined();
+    isDeleted.abort();
+    await calling;
+  });
 });
 
 describe('a call that rings as another server takes over', { timeout: 60_000 }, () => {

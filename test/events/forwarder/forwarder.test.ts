@@ -192,6 +192,30 @@ describe('a forwarder', () => {
     ]);
   });
 
+  it('takes it for no trouble where the dashboard never had a call that was deleted', async () => {
+    const { clock, dashboard, forwarder, logger, publish } = rig();
+    await clock.advanceAsync(0);
+    dashboard.refuse = [{ index: 0, reason: 'no-call' }];
+    const deletion: CallEvent = {
+      type: 'call.forgotten',
+      callId: 'gone',
+      nodeId: 'node-1',
+      term: 2,
+      seq: 1,
+      at: 5,
+    };
+    publish(deletion);
+    await clock.advanceAsync(100);
+    expect([
+      dashboard.batches.at(-1)?.events.length,
+      logger.sentences('warn'),
+      forwarder.counts.held,
+    ]).toEqual([1, [], 0]);
+    publish(...stamp([{ type: 'turn.started', turnIndex: 0 }], { callId: 'headless' }));
+    await clock.advanceAsync(100);
+    expect(logger.sentences('warn')).toEqual(['the dashboard rejected some facts']);
+  });
+
   it('holds no more than its bounds, however long the dashboard is away', async () => {
     const { clock, dashboard, forwarder, publish } = rig({ bounds: { events: 100, calls: 40 } });
     dashboard.failure = new LinkError('unreachable');

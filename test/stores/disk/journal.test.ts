@@ -12,6 +12,8 @@ class FakeLog implements EventLog {
   readonly ended = new Map<number, number>();
   readonly scrubbed: number[] = [];
   failure: Error | undefined;
+  /** Of the files of deleted calls alone. */
+  scrubFailure: Error | undefined;
   /** Awaited by every write. */
   gate: Promise<void> = Promise.resolve();
   isClosed = false;
@@ -34,6 +36,7 @@ class FakeLog implements EventLog {
 
   async scrub({ call }: Erasure): Promise<void> {
     await this.gate;
+    if (this.scrubFailure !== undefined) throw this.scrubFailure;
     this.scrubbed.push(call);
   }
 
@@ -292,6 +295,39 @@ describe('Journal', () => {
       log.failure = undefined;
       await pass(5000);
       expect([log.keys.size, log.scrubbed]).toEqual([0, [1]]);
+    });
+
+    it('is tried again where its files could not be rid of it', async () => {
+      add(1, 0, 1);
+      await journal.written();
+      log.scrubFailure = full();
+      expect(await journal.erase(erasure)).toBe(false);
+      await pass(5000);
+      await pass(5000);
+      expect([log.scrubbed, logger.sentences('error')]).toEqual([
+        [],
+        Array.from({ length: 3 }, () => 'cannot write to disk: calls go on, and writing is retried'),
+      ]);
+      log.scrubFailure = undefined;
+      await pass(5000);
+      expect([log.scrubbed, journal.isFailing]).toEqual([[1], false]);
+    });
+
+    it('is waited for by whoever closes the log, as its files are being rid of it', async () => {
+      add(1, 0, 1);
+      await journal.written();
+      let open = () => {};
+      log.gate = new Promise<void>((resolve) => {
+        open = resolve;
+      });
+      const erasing = journal.erase(erasure);
+      await settle();
+      const closed = journal.close();
+      await settle();
+      expect(log.isClosed).toBe(false);
+      open();
+      await closed;
+      expect([await erasing, log.scrubbed, log.isClosed]).toEqual([true, [1], true]);
     });
 
     it('is not told to be gone by a log that is closed', async () => {
