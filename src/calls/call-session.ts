@@ -121,7 +121,9 @@ export class CallSession {
       gone: (loss, { wasUp }) => this.#departure.gone(loss, { wasUp }),
       missing: (failure) => this.#streamMissing(failure),
     });
-    this.#recording = new CallRecording(this.#context, resumed?.record.localRecording ?? null);
+    const recorded = resumed && { before: resumed.record.localRecording, pausedBy: resumed.state?.pausedBy };
+    const changed = () => owner.states?.changed(this.callId);
+    this.#recording = new CallRecording(this.#context, recorded, changed);
     this.#conversation = new CallConversation(
       this.#context,
       {
@@ -141,7 +143,7 @@ export class CallSession {
       {
         ends: (ending) => this.#agentEnds(ending),
         handedOver: (to) => this.#handedOver(to),
-        changed: () => owner.states?.changed(this.callId),
+        changed,
         beforeOutside: owner.states && (() => owner.states?.written(this.callId)),
       },
     );
@@ -287,6 +289,7 @@ export class CallSession {
       ledger: this.#ledger.state,
       transfer: this.#transfer.state,
       announcement: this.#announcement.state,
+      pausedBy: this.#recording.pausedBy,
       awaitedSince: this.#resumption?.awaitedSince ?? null,
     };
   }

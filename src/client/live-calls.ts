@@ -138,7 +138,7 @@ export class LiveCalls {
         { callId, agent: name },
         'no agent of that name here: the call goes on with the agent of serve()',
       );
-    const recipe = recipes.create(named ?? agents.own, state?.outbound?.texts ?? state?.texts);
+    const recipe = recipes.goingOn(named ?? agents.own, state?.outbound?.texts ?? state?.texts);
     // Who has noticed nothing is told nothing.
     if (wasLetGo === true) return { recipe, message: '' };
     // A record may be older than its field.

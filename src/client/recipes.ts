@@ -91,8 +91,14 @@ export class Recipes {
     this.placeholders = new PlaceholderWatch(parts.logger);
   }
 
-  /** The recipe of an agent's calls, or of one call that says something else. @throws ConfigError, also for a key that is missing */
+  /** The recipe of an agent's calls, or of one call that says something else. @throws ConfigError, also for a key that is missing, and for an announcement that it has no text of */
   create(agent: Agent, call: CallTexts = {}): EngineRecipe {
+    this.#assertAnnounced(agent, call);
+    return this.goingOn(agent, call);
+  }
+
+  /** As `create`, for an agent that comes to a call that is up, and does not greet the caller. @throws ConfigError */
+  goingOn(agent: Agent, call: CallTexts = {}): EngineRecipe {
     this.#toolServers?.assertKnown(agent);
     this.#toolServers?.of(agent);
     const choices = this.#choicesOf(agent, call);
@@ -102,6 +108,19 @@ export class Recipes {
     const isAlone = choices.length === 1 && handoffs === undefined;
     const whole = isAlone ? recipe : createFallbackRecipe(choices, this.#circuits, { agentName, handoffs });
     return this.placeholders.watch({ ...whole, agentName }, agent, call);
+  }
+
+  /** Who greets callers says the announcement: one that has no text for the agent would be left out, and the caller not told. @throws ConfigError */
+  #assertAnnounced(agent: Agent, call: CallTexts): void {
+    if (this.#announcement === undefined) return;
+    for (const each of [agent, ...agent.substitutes]) {
+      const { language } = each.optionsFor(call);
+      if (textIn(language, this.#announcement) === undefined)
+        throw new ConfigError(
+          'CONFIG_INVALID',
+          `localRecording.announcement has no text for an agent with language '${language ?? 'en'}': add one.`,
+        );
+    }
   }
 
   /** Its voice modes. @throws ConfigError */

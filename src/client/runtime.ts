@@ -92,6 +92,7 @@ export class Runtime {
   #tracer: CallTracer | undefined;
   readonly #persistence: Persistence;
   readonly #recordings: LocalRecordings;
+  readonly #forget: Forget;
   /** Tells what happens in calls that are still at the process before this one. */
   readonly #elsewhere: EventBus;
   readonly #startedAt = systemClock.wallNow();
@@ -100,8 +101,6 @@ export class Runtime {
   readonly #closed: Promise<void>;
   #tellClosed: () => void = () => {};
   #forwarder: Forwarder | undefined;
-  /** Once there is a store. */
-  #forget: Forget | undefined;
   #server: PhoneServer | undefined;
   #opening: Promise<unknown> = Promise.resolve();
   #isOpen = false;
@@ -185,6 +184,7 @@ export class Runtime {
     });
     this.#recordings = new LocalRecordings({ options, desk: this.#desk, clock, logger });
     this.#persistence = this.#createPersistence();
+    this.#forget = this.#createForget();
   }
 
   /** Commands on its calls. */
@@ -211,17 +211,18 @@ export class Runtime {
 
   /** @throws NotFoundError, RequestError, StoreError */
   async forget(callId: string): Promise<ForgetOutcome> {
-    const { store } = this.#persistence;
-    if (store === undefined) throw new NotFoundError('No such call.');
-    this.#forget ??= this.#createForget(store);
     return this.#forget(callId);
   }
 
-  #createForget(store: CallStore): Forget {
+  #createForget(): Forget {
     const { carrier } = this.#client;
     const [desk, persistence, recordings] = [this.#desk, this.#persistence, this.#recordings];
     return createForget({
-      store,
+      get store() {
+        const { store } = persistence;
+        if (store === undefined) throw new NotFoundError('No such call.');
+        return store;
+      },
       bus: this.#bus,
       carrier,
       isRecording: this.#options.recording && carrier.supports.recording,

@@ -103,7 +103,7 @@ export class ServingAgents {
           'CONFIG_CONFLICT',
           `The agent of handoffs.${key} is one of another client. Make it with phone.agent({ name: '${name}' }) of the client that serves.`,
         );
-      recipes.create(target);
+      recipes.goingOn(target);
       checkSay(`handoffs.${key}.say`, say, target.options);
     }
     this.#checked.add(agent);

@@ -1,18 +1,10 @@
 // A finished recording as a file: a WAV file, or one that is sealed in pieces, so that any part of it can be read without the rest.
 import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import {
-  CHECK_BYTES,
-  createSeal,
-  newSalt,
-  type RecordingKey,
-  SALT_BYTES,
-  type Seal,
-  TAG_BYTES,
-} from './seal.js';
+import { newSeal, type RecordingKey, type Seal, SEAL_HEAD_BYTES, sealOf, TAG_BYTES } from './seal.js';
 
 const MAGIC = 'OHREC1\n\0';
-const HEADER_BYTES = 16 + SALT_BYTES + CHECK_BYTES;
+const HEADER_BYTES = 16 + SEAL_HEAD_BYTES;
 /** Of what is sealed at once. */
 const PIECE_BYTES = 64 * 1024;
 /** A link is not followed, whoever has put it there. */
@@ -51,13 +43,12 @@ export class RecordingWriter {
   constructor({ path, callId, key }: WavPlace) {
     this.#fd = openSync(path, WRITE, 0o600);
     if (key === undefined) return;
-    const salt = newSalt();
-    this.#seal = sealOfFile(key, salt, callId);
+    const { seal, head } = newSeal(key, aboutFile(callId));
+    this.#seal = seal;
     const header = Buffer.alloc(HEADER_BYTES);
     header.write(MAGIC, 'latin1');
     header.writeUInt32LE(PIECE_BYTES, 8);
-    header.set(salt, 16);
-    header.set(this.#seal.check, 16 + SALT_BYTES);
+    header.set(head, 16);
     this.#put(header);
   }
 
@@ -228,8 +219,8 @@ function inspect(
   const isOurs = header.length === HEADER_BYTES && header.toString('latin1', 0, 8) === MAGIC;
   if (!isOurs || header.readUInt32LE(8) !== PIECE_BYTES) throw new FileError('damaged');
   if (key === undefined) throw new FileError('key-missing');
-  const seal = sealOfFile(key, header.subarray(16, 16 + SALT_BYTES), callId);
-  if (!header.subarray(16 + SALT_BYTES).equals(seal.check)) throw new FileError('key-wrong');
+  const seal = sealOf(key, header.subarray(16), aboutFile(callId));
+  if (seal === undefined) throw new FileError('key-wrong');
   const sealedBytes = fileBytes - HEADER_BYTES;
   const pieces = Math.ceil(sealedBytes / (PIECE_BYTES + TAG_BYTES));
   const size = sealedBytes - pieces * TAG_BYTES;
@@ -246,9 +237,7 @@ function durationOf(header: Buffer, size: number): number | undefined {
   return bytesPerSecond === 0 ? undefined : ((size - headerBytes) * 1000) / bytesPerSecond;
 }
 
-function sealOfFile(key: RecordingKey, salt: Uint8Array, callId: string): Seal {
-  return createSeal(key, salt, `recording ${callId}`);
-}
+const aboutFile = (callId: string) => `recording ${callId}`;
 
 function isMissing(error: unknown): boolean {
   return (error as { code?: unknown }).code === 'ENOENT';

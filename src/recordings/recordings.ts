@@ -12,6 +12,7 @@ import { Encoder } from './encoder.js';
 import { LiveRecording, type LiveRecordingOptions } from './live-recording.js';
 import { FileError, RecordingReader } from './recording-file.js';
 import type { RecordingKey } from './seal.js';
+import { MAX_TICKS, TICKS_PER_MS } from './tape-format.js';
 import { diskFiles, PagePool, Tape, type TapeFiles } from './tape.js';
 
 /** A call's id as a part of a file's name: no file system takes it for a path. */
@@ -26,6 +27,8 @@ const SEALED = '.wav.enc';
 /** What is on tape is on disk as often, so that a process that dies loses no more of it. */
 const FLUSH_EVERY_MS = 500;
 const SWEEP_EVERY_MS = 3_600_000;
+/** Nobody writes a tape any more whose last sound is longer ago. */
+const LONGEST_CALL_MS = MAX_TICKS / TICKS_PER_MS;
 /** A thread that hangs in a write cannot be ended. */
 const LONGEST_END_MS = 1000;
 
@@ -206,11 +209,15 @@ export class Recordings {
     } = this.#options;
     const found = [];
     try {
-      for (const name of [...(await readdir(folder)), ...(await this.#abandoned())])
-        if (FINISHED.test(name) || name.startsWith(TAPES + sep)) {
-          const { mtimeMs: at, size } = await lstat(join(folder, name));
-          found.push({ name, at, size });
-        }
+      const finished = (await readdir(folder)).filter((name) => FINISHED.test(name));
+      for (const name of [...finished, ...(await this.#abandoned())]) {
+        const stats = await lstat(join(folder, name)).catch(unlessGone);
+        if (stats === undefined) continue;
+        const { mtimeMs: at, size } = stats;
+        // It may be written by another process.
+        if (name.startsWith(TAPES + sep) && clock.wallNow() - at <= LONGEST_CALL_MS) continue;
+        found.push({ name, at, size });
+      }
     } catch (error) {
       logger.error({ folder, ...describeError(error) }, 'old recordings are not deleted');
       return;
@@ -356,6 +363,11 @@ function outcomeOf(
   const { durationMs, bytes } = result;
   const known = trouble ?? result.trouble ?? null;
   return { status: 'completed', file, durationMs: Math.round(durationMs), bytes, trouble: known };
+}
+
+/** Somebody has deleted it meanwhile. */
+function unlessGone(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
 }
 
 function absent(): RecordingError {

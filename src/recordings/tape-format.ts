@@ -1,15 +1,7 @@
 // What a tape looks like: a header, and blocks of records. A tape is what the line carried during a call, as it came; it is encoded after
 // the call. What was written of it stays readable, wherever a process dies.
 import { crc32 } from 'node:zlib';
-import {
-  CHECK_BYTES,
-  createSeal,
-  newSalt,
-  type RecordingKey,
-  SALT_BYTES,
-  type Seal,
-  TAG_BYTES,
-} from './seal.js';
+import { newSeal, type RecordingKey, SEAL_HEAD_BYTES, sealOf, TAG_BYTES } from './seal.js';
 
 const MAGIC = 'OHTAPE1\n';
 const SEALED = 1;
@@ -18,7 +10,7 @@ export const BLOCK_START = 4;
 export const BLOCK_END = 4;
 
 /** Magic, flags, salt, check of the key. */
-export const TAPE_HEADER_BYTES = 16 + SALT_BYTES + CHECK_BYTES;
+export const TAPE_HEADER_BYTES = 16 + SEAL_HEAD_BYTES;
 /** What a block holds at most. */
 export const MAX_BLOCK_BYTES = 64 * 1024;
 /** Type, length and time stand before the bytes of each record. */
@@ -76,9 +68,7 @@ export interface TapeBlocks {
   close(page: Buffer, end: number, index: number): Uint8Array;
 }
 
-export function sealOfTape(key: RecordingKey, salt: Uint8Array, callId: string): Seal {
-  return createSeal(key, salt, `tape ${callId}`);
-}
+const aboutTape = (callId: string) => `tape ${callId}`;
 
 /** Blocks without encryption have a checksum: the disk may lie. */
 export function createBlocks(key: RecordingKey | undefined, callId: string): TapeBlocks {
@@ -93,11 +83,9 @@ export function createBlocks(key: RecordingKey | undefined, callId: string): Tap
         return page.subarray(0, end + BLOCK_END);
       },
     };
-  const salt = newSalt();
-  const seal = sealOfTape(key, salt, callId);
+  const { seal, head } = newSeal(key, aboutTape(callId));
   header[8] = SEALED;
-  header.set(salt, 16);
-  header.set(seal.check, 16 + SALT_BYTES);
+  header.set(head, 16);
   return {
     header,
     close(page, end, index) {
@@ -144,8 +132,7 @@ export function readHeader(
       },
     };
   if (key === undefined) throw new TapeError('key-missing');
-  const seal = sealOfTape(key, bytes.subarray(16, 16 + SALT_BYTES), callId);
-  if (!bytes.subarray(16 + SALT_BYTES, TAPE_HEADER_BYTES).equals(seal.check))
-    throw new TapeError('key-wrong');
+  const seal = sealOf(key, bytes.subarray(16, TAPE_HEADER_BYTES), aboutTape(callId));
+  if (seal === undefined) throw new TapeError('key-wrong');
   return { size: (length) => length + TAG_BYTES, open: (closed, index) => seal.open(closed, index) };
 }

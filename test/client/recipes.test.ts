@@ -22,6 +22,23 @@ function create(options: AgentOptions = {}, onMessage?: () => string) {
   return { recipe, logger };
 }
 
+describe('an announcement', () => {
+  const announced = { fr: 'Cet appel est enregistré.', en: 'This call is recorded.' };
+  const recipes = (announcement: string | Record<string, string>) =>
+    new Recipes({ onMessage: undefined, announcement, logger: new RecordedLogger() });
+
+  it('that has no text for who greets the caller is refused', () => {
+    const refusal = expect.objectContaining({ code: 'CONFIG_INVALID' });
+    for (const language of ['en-GB', undefined, 'fr'])
+      recipes(announced).create(new Agent({ ...(language && { language }) }));
+    recipes('Recorded.').create(new Agent({ language: 'it' }));
+    expect(() => recipes(announced).create(new Agent({ language: 'it' }))).toThrow(refusal);
+    expect(() => recipes({ fr: '' }).create(new Agent({}))).toThrow(refusal);
+    // Who takes a call over says no first words.
+    recipes(announced).goingOn(new Agent({ language: 'it' }));
+  });
+});
+
 describe('the stages of an agent', () => {
   afterEach(() => vi.unstubAllEnvs());
 

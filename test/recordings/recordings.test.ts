@@ -4,6 +4,7 @@ import {
   readdirSync,
   statSync,
   symlinkSync,
+  unlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -378,6 +379,38 @@ describe('what is kept', () => {
     expect(readdirSync(join(folder, 'tapes'))).toEqual(['up.1.tape']);
     recordings.end(live, 0);
     await recordings.settled();
+  });
+
+  it('has every tape that another process may write, however old or large it is', async () => {
+    const { recordings, folder } = await open({ keepMs: DAY_MS / 2, maxBytes: 10 });
+    for (const [callId, days] of [
+      ['up', 1],
+      ['gone', 25.5 / 24],
+    ] as const) {
+      const path = join(folder, 'tapes', `${callId}.1.tape`);
+      writeFileSync(path, 'written by another process');
+      age(path, days);
+    }
+    await recordings.sweep();
+    expect(readdirSync(join(folder, 'tapes'))).toEqual(['up.1.tape']);
+  });
+
+  it('is looked after also where somebody else deletes from it', async () => {
+    const folder = await makeFolder();
+    const tapes = join(folder, 'tapes');
+    const clock = Object.assign(Object.create(systemClock) as typeof systemClock, {
+      wallNow: () => {
+        for (const name of readdirSync(tapes)) unlinkSync(join(tapes, name));
+        return systemClock.wallNow();
+      },
+    });
+    const { recordings, logger } = await open({ folder, keepMs: 30 * DAY_MS, clock });
+    for (const path of ['old.wav', 'tapes/one.1.tape', 'tapes/two.1.tape']) {
+      writeFileSync(join(folder, path), 'x');
+      age(join(folder, path), 31);
+    }
+    await recordings.sweep();
+    expect([readdirSync(folder), logger.sentences('error')]).toEqual([['tapes'], []]);
   });
 
   it('is no more than it may be: the oldest go first', async () => {

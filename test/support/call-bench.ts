@@ -3,6 +3,7 @@ import { PCM_16K } from '../../src/audio/format.js';
 import type { Timer } from '../../src/base/clock.js';
 import { silentMeters } from '../../src/base/meters.js';
 import type { CallReport, StreamAdmission, StreamReceiver, WaitingCall } from '../../src/calls/call-desk.js';
+import type { CallRecordings } from '../../src/calls/recording/call-recordings.js';
 import type { ChooseCall } from '../../src/calls/choice/call-choice.js';
 import type { BudgetLimits } from '../../src/calls/money/budget.js';
 import { CallDirectory } from '../../src/calls/call-directory.js';
@@ -56,6 +57,7 @@ export interface BenchOptions {
   readonly nodeId?: string;
   /** Records outlive the process. */
   isRecordKept?: boolean;
+  readonly localRecordings?: () => CallRecordings;
 }
 
 /** Host that the bench's webhooks come to. */
@@ -122,6 +124,7 @@ export class CallBench {
       meters: silentMeters,
       nodeId: options.nodeId ?? 'node-1',
       maxCallMs: 60 * 60_000,
+      localRecordings: options.localRecordings,
       resumeHoldSeconds: 2,
       publicHost: () => publicHost,
       ownNumber: '+15550199',

@@ -16,14 +16,27 @@ export class CallRecording {
   readonly #before: LocalRecording | null;
   #keeper: CallRecordings | undefined;
   #live: LiveCallRecording | undefined;
-  /** Who has paused it here, also before it began. */
-  readonly #early = new Set<RecordingPauser>();
+  /** Who has paused it, also before it began. */
+  readonly #pausers: Set<RecordingPauser>;
+  readonly #changed: () => void;
   /** When the conversation began, on the clock. */
   #beganAt = 0;
 
-  constructor(context: SessionContext, before: LocalRecording | null) {
+  /** `left`: by the process before, whose record may be older than the field. `changed`: hears of what another process needs, and no fact may tell. */
+  constructor(
+    context: SessionContext,
+    left: { before?: LocalRecording | null; pausedBy?: readonly RecordingPauser[] | undefined } = {},
+    changed: () => void = () => {},
+  ) {
     this.#context = context;
-    this.#before = before;
+    this.#before = left.before ?? null;
+    this.#pausers = new Set(left.pausedBy);
+    this.#changed = changed;
+  }
+
+  /** For another process that takes the call up. */
+  get pausedBy(): readonly RecordingPauser[] {
+    return [...this.#pausers];
   }
 
   get tape(): LineTape | undefined {
@@ -42,7 +55,7 @@ export class CallRecording {
     this.#keeper = this.#context.environment.localRecordings?.();
     const { clock } = this.#context.ledger;
     this.#live = this.#keeper?.begin(this.#call(clock.wallNow() - this.#nowMs), this.#nowMs);
-    for (const by of this.#early) this.#live?.pause(by, this.#nowMs);
+    for (const by of this.#pausers) this.#live?.pause(by, this.#nowMs);
     // Who was to end it was the process before.
     if (this.#live?.isPausedBy('keys') === true) this.#resumeAfterKeys();
   }
@@ -50,21 +63,19 @@ export class CallRecording {
   /** Records nothing until `resume` by the same. What is paused before the conversation begins begins paused. @throws RequestError where no call is recorded */
   pause(by: RecordingPauser): void {
     this.#demand();
-    this.#early.add(by);
-    this.#live?.pause(by, this.#nowMs);
+    this.#pause(by, this.#nowMs);
   }
 
   /** Goes on, unless somebody else has paused it, too. @throws RequestError where no call is recorded */
   resume(by: RecordingPauser): void {
     this.#demand();
-    this.#early.delete(by);
-    this.#live?.resume(by, this.#nowMs);
+    this.#resume(by);
   }
 
   /** The caller has pressed a key, which may be one of a secret: its tone began before it was told. */
   keyPressed(): void {
     if (this.#live === undefined || this.#keeper?.pausesForKeys !== true) return;
-    this.#live.pause('keys', Math.max(0, this.#nowMs - BEFORE_KEY_MS));
+    this.#pause('keys', Math.max(0, this.#nowMs - BEFORE_KEY_MS));
     this.#resumeAfterKeys();
   }
 
@@ -91,7 +102,19 @@ export class CallRecording {
   }
 
   #resumeAfterKeys(): void {
-    this.#context.timers.set('keys', AFTER_KEY_MS, () => this.#live?.resume('keys', this.#nowMs));
+    this.#context.timers.set('keys', AFTER_KEY_MS, () => this.#resume('keys'));
+  }
+
+  #pause(by: RecordingPauser, atMs: number): void {
+    this.#pausers.add(by);
+    this.#live?.pause(by, atMs);
+    this.#changed();
+  }
+
+  #resume(by: RecordingPauser): void {
+    this.#pausers.delete(by);
+    this.#live?.resume(by, this.#nowMs);
+    this.#changed();
   }
 
   #demand(): void {

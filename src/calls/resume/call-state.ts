@@ -1,7 +1,7 @@
 // What is kept of a live call beside its record, so that another process can go on with it: plain data.
 import { createHash } from 'node:crypto';
 import type { CallEvent } from '../../contract/call-event.js';
-import type { CallRecord } from '../../contract/call-record.js';
+import type { CallRecord, RecordingPauser } from '../../contract/call-record.js';
 import type { ConversationState } from '../../conversation/state.js';
 import type { OutboundRequest } from '../call-desk.js';
 import type { AgentlessAnswer } from '../choice/call-choice.js';
@@ -39,6 +39,8 @@ export interface CallState {
   readonly transfer: TransferState | null;
   /** The carrier's voice has the last word; null where it has not. */
   readonly announcement: AnnouncementState | null;
+  /** Who has paused its recording on this machine. @default as the record says */
+  readonly pausedBy?: readonly RecordingPauser[] | undefined;
   /** Since when the call waits for a process to take it up; null where one has. */
   readonly awaitedSince: number | null;
   /** The newest facts, which the store may not have yet. */

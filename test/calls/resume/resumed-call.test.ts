@@ -2,8 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import { CarrierError } from '../../../src/base/errors.js';
 import { LOSSES, type Loss } from '../../../src/calls/ending/lost-call.js';
+import type { BegunCall, CallRecordings } from '../../../src/calls/recording/call-recordings.js';
 import { decodeState } from '../../../src/calls/resume/call-state.js';
+import { MAX_RECORDING_PAUSES } from '../../../src/contract/call-record.js';
 import { STATE_VERSION } from '../../../src/conversation/state.js';
+import { LiveRecording } from '../../../src/recordings/live-recording.js';
 import { startText } from '../../support/call-bench.js';
 import { KINDS, OUTBOUND, type SceneKind } from '../scene.js';
 import { KeptScene } from './left-call.js';
@@ -341,6 +344,56 @@ describe.each(STEERED)('a caller who is being handed over, $steering', (kind) =>
     else await next.bench.pass(5100);
     next.next(3);
     expect(next.bench.engine.heard).toEqual(['start']);
+  });
+});
+
+/** Keeps no sound. */
+function recorder() {
+  const lives: LiveRecording[] = [];
+  const begin = (call: BegunCall) => {
+    const live = new LiveRecording(call);
+    lives.push(live);
+    return live;
+  };
+  const keeper: CallRecordings = { pausesForKeys: false, begin, endLeft() {}, end() {}, leave() {} };
+  return { options: { localRecordings: () => keeper }, lives };
+}
+
+describe.each(OUT)('a recording, $steering', (kind) => {
+  it('that is paused before the call is connected begins paused in the next process', async () => {
+    const { options, lives } = recorder();
+    const scene = new KeptScene(kind, options);
+    await scene.ring();
+    await scene.bench.desk.pauseRecording(scene.callId);
+    const next = await scene.killed();
+    await next.goOn();
+    await next.answer();
+    next.next(3);
+    expect(lives.map(({ isPaused }) => isPaused)).toEqual([true]);
+    await next.bench.desk.resumeRecording(next.callId);
+    expect(lives.map(({ isPaused }) => isPaused)).toEqual([false]);
+  });
+
+  it('stays paused by everybody who has paused it, also where the record names no more pauses', async () => {
+    const { options, lives } = recorder();
+    const scene = new KeptScene(kind, options);
+    await scene.up();
+    const { desk } = scene.bench;
+    for (let count = 0; count < MAX_RECORDING_PAUSES; count += 1) {
+      await desk.pauseRecording(scene.callId);
+      await desk.resumeRecording(scene.callId);
+    }
+    scene.bench.engine.context.controls.pauseRecording();
+    await desk.pauseRecording(scene.callId);
+    const next = await scene.killed();
+    expect(next.left?.localRecording?.pauses.at(-1)?.endedAt).not.toBeNull();
+    await next.goOn();
+    next.next(2);
+    expect(lives.at(-1)?.isPaused).toBe(true);
+    await next.bench.desk.resumeRecording(next.callId);
+    expect(lives.at(-1)?.isPaused).toBe(true);
+    next.bench.engine.context.controls.resumeRecording();
+    expect(lives.at(-1)?.isPaused).toBe(false);
   });
 });
 
