@@ -30,10 +30,11 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The options, when they are an object. */
-export function requireObject<T extends object>(options: T, where: string): T {
+/** The options, when they are an object. `example` shows one, as users write it. */
+export function requireObject<T extends object>(options: T, where: string, example?: string): T {
   if (isObject(options)) return options;
-  throw new ConfigError('CONFIG_INVALID', `${where} takes an object.`);
+  const shape = example === undefined ? '' : `, such as ${example}`;
+  throw new ConfigError('CONFIG_INVALID', `${where} takes an object${shape}.`);
 }
 
 /** The value or, when it is not set, `fallback`. */

@@ -121,11 +121,23 @@ export class ServingAgents {
     const [first, second] = given;
     if (first instanceof Agent && second === undefined) this.#setOwn(first);
     else if (typeof first === 'string' && second instanceof Agent) this.#setNamed(first, second);
-    else
-      throw new ConfigError(
-        'CONFIG_INVALID',
-        'setAgent() takes an agent, or a name and an agent. An agent is the result of phone.agent({ … }).',
-      );
+    else throw new ConfigError('CONFIG_INVALID', `setAgent() takes ${this.#adviceFor(first, second)}`);
+  }
+
+  /** What `setAgent` takes in the place of what it was given. */
+  #adviceFor(first: unknown, second: unknown): string {
+    const form = 'an agent, or a name and an agent';
+    const result = 'An agent is the result of phone.agent({ … })';
+    if (first instanceof Agent && typeof second === 'string')
+      return `the name first: setAgent(${quote(second)}, agent).`;
+    if (first instanceof Agent) return `${form}. The name comes first.`;
+    if (typeof first !== 'string') return `${form}. ${result}, not its options.`;
+    const names = this.#options.client.agentNames();
+    if (second !== undefined)
+      return `${form}: the second argument is none. ${result}, not its options or its name.`;
+    return names.includes(first)
+      ? `${form}: who is to have the name ${quote(first)}? setAgent(${quote(first)}, agent).`
+      : `${form}, not a name alone. ${result}. This client's agents are: ${namesOf(names)}.`;
   }
 
   #setOwn(agent: Agent): void {
@@ -151,7 +163,7 @@ export class ServingAgents {
     if (itsOwn !== undefined && itsOwn !== name)
       throw new ConfigError(
         'CONFIG_CONFLICT',
-        `setAgent() cannot give the name ${name} to the agent ${itsOwn}: make an agent without a name.`,
+        `setAgent() cannot give the name ${name} to an agent that is called ${itsOwn}: make the same agent without a name, as in setAgent('${name}', phone.agent({ … })). For all new calls, use setAgent(agent).`,
       );
     const named = itsOwn === undefined ? withName(agent, name) : agent;
     this.checkHandoffs(named);
@@ -198,8 +210,15 @@ export class ServingAgents {
 const makeIt = (name: string) => `Make it with phone.agent({ name: '${name}' }) before serve().`;
 
 function noneOfName(name: string, names: readonly string[], otherwise = ''): string {
-  const known = names.length === 0 ? 'none with a name' : names.join(', ');
   const near = nearestName(name, names);
   const hint = near === undefined ? otherwise : `Did you mean ${near}?`;
-  return `names the agent ${JSON.stringify(name.slice(0, 60))}, and the agents of this client are: ${known}. ${hint}`.trim();
+  return `names the agent ${quote(name)}, and the agents of this client are: ${namesOf(names)}. ${hint}`.trim();
+}
+
+function namesOf(names: readonly string[]): string {
+  return names.length === 0 ? 'none with a name' : names.join(', ');
+}
+
+function quote(name: string): string {
+  return JSON.stringify(name.slice(0, 60));
 }

@@ -77,7 +77,10 @@ export function checkCallOptions(options: CallOptions, defaults: CallDefaults): 
   }
   const from = checkFrom(options.from, defaults.numbers);
   if (!(given instanceof Agent)) {
-    throw new ConfigError('CONFIG_INVALID', 'agent must be the result of phone.agent({ … }).');
+    throw new ConfigError(
+      'CONFIG_INVALID',
+      `agent must be the result of phone.agent({ … })${typeof given === 'string' ? ', not its name' : ''}.`,
+    );
   }
   const agent = defaults.current(given);
   const variables = checkVariables(options.variables);
@@ -105,5 +108,10 @@ function checkFrom(from: unknown, numbers: CallDefaults['numbers']): string {
   const own = from === undefined ? numbers[0] : numbers.find(({ number }) => number === from);
   if (own !== undefined) return own.number;
   const allowed = numbers.map(({ number }) => maskPhone(number)).join(', ');
-  throw new ConfigError('CONFIG_INVALID', `from must be a number of this client: ${allowed}.`);
+  // Errors are logged, and logs show four digits of a number.
+  const given =
+    typeof from !== 'string' || !isE164(from)
+      ? ' It takes a number as +15550100 (E.164): a plus and 2 to 15 digits, no spaces.'
+      : ` ${maskPhone(from)} (${from.length - 1} digits) is not among phoneNumber or phoneNumbers.`;
+  throw new ConfigError('CONFIG_INVALID', `from must be a number of this client: ${allowed}.${given}`);
 }

@@ -2,8 +2,10 @@
 import { isE164 } from '../base/e164.js';
 import { ConfigError } from '../base/errors.js';
 import { hostComplaint } from '../base/host-name.js';
+import { nearestName } from '../base/nearest-name.js';
 import { checkMethods, checkNames, requireObject } from '../base/option-checks.js';
 import type { Carrier } from '../carriers/carrier.js';
+import { CARRIERS } from '../carriers/index.js';
 import { AGENT_NAME, CARRIER_ID } from '../contract/call-record.js';
 
 /** Options of `new Offhook(...)`. */
@@ -56,12 +58,13 @@ export function checkClientOptions(options: ClientOptions): CheckedClientOptions
   if (carrier === undefined) {
     throw new ConfigError(
       'CONFIG_MISSING',
-      'carrier is missing: set it, for example carrier: new CarrierA().',
+      `carrier is missing: set it, for example carrier: ${SHIPPED.join(' or carrier: ')}.`,
     );
   }
+  checkNoName(carrier);
   checkMethods('carrier', carrier, {
     methods: ['verify', 'verifyUpgrade', 'openMedia', 'prepare'],
-    example: 'exactly one carrier object, as in carrier: new CarrierA()',
+    example: `exactly one carrier object, as in carrier: ${SHIPPED.join(' or carrier: ')}`,
   });
   checkCarrier(carrier);
   const checked = { carrier, ...checkNumbers(options), webhookUrl };
@@ -73,6 +76,13 @@ export function checkClientOptions(options: ClientOptions): CheckedClientOptions
   }
   return checked;
 }
+
+/** `carrier-a` -> `CarrierA`, which stays as it is. */
+function classOf(id: string): string {
+  return id.replace(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+const SHIPPED = [...CARRIERS.keys()].map((id) => `new ${classOf(id)}()`);
 
 const E164_FORM = 'in the form +15550100 (E.164): a plus and 2 to 15 digits, no spaces';
 
@@ -143,6 +153,14 @@ function isNumber(value: unknown): value is string {
 }
 
 const CARRIER_PARTS = ['supports', 'webhooks', 'rest'] as const satisfies readonly (keyof Carrier)[];
+
+/** A name stands for no carrier. @throws ConfigError that says which object does */
+function checkNoName(carrier: unknown): void {
+  if (typeof carrier !== 'string') return;
+  const meant = nearestName(carrier, [...CARRIERS.keys(), ...[...CARRIERS.keys()].map(classOf)]);
+  const hint = meant === undefined ? SHIPPED.join(' or carrier: ') : `new ${classOf(meant)}()`;
+  throw new ConfigError('CONFIG_INVALID', `carrier must be an object, not its name: set carrier: ${hint}.`);
+}
 
 /** A carrier of the application's own is looked at here: later it costs calls. */
 function checkCarrier(carrier: Carrier): void {

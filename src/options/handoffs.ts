@@ -9,6 +9,8 @@ import { checkPhrase } from './phrases.js';
 const MAX_AGENTS = 20;
 const MAX_WHEN_CHARS = 500;
 
+const EXAMPLE = "{ agent: 'billing', when: 'questions about bills' }";
+
 /** `Agent`: the agent, or its name. */
 export interface CheckedHandoff<Agent> {
   readonly agent: Agent | string;
@@ -22,7 +24,7 @@ export function checkHandoffs<Agent>(
   { own, nameOf }: { own: string | undefined; nameOf: (value: unknown) => string | null | undefined },
 ): Readonly<Record<string, CheckedHandoff<Agent>>> {
   if (handoffs === undefined) return {};
-  const entries = Object.entries(requireObject(handoffs as object, 'handoffs'));
+  const entries = Object.entries(requireObject(handoffs as object, 'handoffs', `{ billing: ${EXAMPLE} }`));
   if (entries.length > MAX_AGENTS)
     throw new ConfigError('CONFIG_INVALID', `handoffs takes at most ${MAX_AGENTS} agents.`);
   const checked = entries.map(([key, value]: [string, unknown]) => {
@@ -32,7 +34,9 @@ export function checkHandoffs<Agent>(
         'CONFIG_INVALID',
         'The names in handoffs must be 1 to 64 letters, digits, _ and -.',
       );
-    const given = requireObject(value as { agent: unknown; when: unknown; say: unknown }, where);
+    // An agent is an object, too, and what was left out is not one of its options.
+    const entry = nameOf(value) === undefined || typeof value === 'string' ? value : undefined;
+    const given = requireObject(entry as { agent: unknown; when: unknown; say: unknown }, where, EXAMPLE);
     checkNames(given, ['agent', 'when', 'say'], where);
     const { agent } = given;
     const name = typeof agent === 'string' ? agent : nameOf(agent);

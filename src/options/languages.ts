@@ -14,17 +14,20 @@ export function checkLanguages(
   { isSubstitute }: { isSubstitute: boolean },
 ): readonly string[] | undefined {
   if (languages === undefined) return undefined;
-  if (!Array.isArray(languages) || languages.length < 2 || languages.length > MAX_LANGUAGES)
-    throw new ConfigError(
-      'CONFIG_INVALID',
-      `languages must be a list of 2 to ${MAX_LANGUAGES} language tags, such as ['en', 'de']. For one language, use language.`,
-    );
+  const count = Array.isArray(languages) ? languages.length : 0;
+  const wrongCount = new ConfigError(
+    'CONFIG_INVALID',
+    `languages must be a list of 2 to ${MAX_LANGUAGES} language tags, such as ['en', 'de']. For one language, use language.`,
+  );
+  if (!Array.isArray(languages) || count > MAX_LANGUAGES) throw wrongCount;
   const tags = languages.map((tag, place) => {
     const name = `languages[${place}]`;
     const checked = typeof tag === 'string' ? checkTag(tag, name) : undefined;
     if (checked !== undefined) return checked;
     throw new ConfigError('CONFIG_INVALID', `${name} must be a language tag like en or de-CH (BCP 47).`);
   });
+  // Behind the tags: who names one language by its name is told its tag first.
+  if (count < 2) throw wrongCount;
   const twice = tags.find(
     (tag, place) => tags.findIndex((each) => primaryOf(each) === primaryOf(tag)) < place,
   );

@@ -15,7 +15,7 @@ const KEYS = ['full', 'none'] as const;
 
 /** @throws ConfigError */
 export function checkPrivacy(options: PrivacyOptions = {}): PrivacyPolicy {
-  requireObject(options, 'privacy');
+  requireObject(options, 'privacy', "{ transcript: 'redacted' }");
   checkNames(options, ['transcript', 'keys'], 'privacy');
   return {
     transcript: checkChoice('privacy.transcript', options.transcript, TRANSCRIPT),

@@ -60,10 +60,23 @@ describe('CallOptions', () => {
     expect(refusal(() => check({ to: '+1555 867 5309' })).message).not.toContain('5309');
   });
 
-  it('are placed from a number of the client, and say which there are', () => {
+  it('are placed from a number of the client', () => {
     expect(check({ from: '+15550101' }).from).toBe('+15550101');
-    expect(refusal(() => check({ from: '+15558675309' })).message).toBe(
-      'from must be a number of this client: …0100, …0101.',
+  });
+
+  it.each<[unknown, string]>([
+    ['+15558675309', '…5309 (11 digits) is not among phoneNumber or phoneNumbers.'],
+    ['15550101', 'It takes a number as +15550100 (E.164): a plus and 2 to 15 digits, no spaces.'],
+    [null, 'It takes a number as +15550100 (E.164): a plus and 2 to 15 digits, no spaces.'],
+  ])('say which numbers there are, and what is wrong with %j, without showing it', (from, why) => {
+    expect(refusal(() => check({ from })).message).toBe(
+      `from must be a number of this client: …0100, …0101. ${why}`,
+    );
+  });
+
+  it('take the agent, not its name', () => {
+    expect(refusal(() => check({ agent: 'billing' })).message).toBe(
+      'agent must be the result of phone.agent({ … }), not its name.',
     );
   });
 

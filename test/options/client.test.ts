@@ -46,6 +46,18 @@ describe('ClientOptions', () => {
     expect(message).toContain(name);
   });
 
+  it.each<[unknown, string]>([
+    ['carrier-b', 'carrier must be an object, not its name: set carrier: new CarrierB().'],
+    ['CarrierB', 'set carrier: new CarrierB().'],
+    ['carrierA', 'set carrier: new CarrierA().'],
+    ['acme', 'set carrier: new CarrierA() or carrier: new CarrierB().'],
+    [{}, 'exactly one carrier object, as in carrier: new CarrierA() or carrier: new CarrierB()'],
+    [class {}, 'Did you forget new?'],
+    [undefined, 'carrier: new CarrierA() or carrier: new CarrierB().'],
+  ])('say which object a carrier is, not %j', (given, message) => {
+    expect(refusal(() => makeClient({ carrier: given })).message).toContain(message);
+  });
+
   it.each<[string, object, string, string]>([
     ['both', { phoneNumbers: ['+15550101'] }, 'CONFIG_CONFLICT', 'put all numbers in phoneNumbers'],
     ['neither', { phoneNumber: undefined }, 'CONFIG_MISSING', 'or several as phoneNumbers'],

@@ -5,6 +5,7 @@ import { refusal } from './refusal.js';
 
 const billing = new Agent({ name: 'billing' });
 const when = 'questions about bills';
+const entry = "{ agent: 'billing', when: 'questions about bills' }";
 const many = Object.fromEntries(
   Array.from({ length: 21 }, (_, index) => [`a${index}`, { agent: billing, when }]),
 );
@@ -23,15 +24,15 @@ describe('handoffs of an agent', () => {
   });
 
   it.each<[unknown, string]>([
-    [null, 'handoffs'],
-    [[], 'handoffs'],
-    ['billing', 'handoffs'],
+    [null, 'handoffs takes an object'],
+    [[], `handoffs takes an object, such as { billing: ${entry} }.`],
+    ['billing', 'handoffs takes an object'],
     [many, 'handoffs takes at most 20 agents'],
     [{ 'to bills': { agent: billing, when } }, 'names in handoffs must be'],
     [{ '': { agent: billing, when } }, 'names in handoffs must be'],
-    [{ bills: billing }, 'handoffs.bills'],
-    [{ bills: 'billing' }, 'handoffs.bills'],
-    [{ bills: null }, 'handoffs.bills'],
+    [{ bills: billing }, `handoffs.bills takes an object, such as ${entry}.`],
+    [{ bills: 'billing' }, `handoffs.bills takes an object, such as ${entry}.`],
+    [{ bills: null }, 'handoffs.bills takes an object'],
     [{ bills: { when } }, 'handoffs.bills.agent must be the result of phone.agent'],
     [
       { bills: { agent: { name: 'billing' }, when } },

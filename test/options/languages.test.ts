@@ -56,6 +56,11 @@ describe('languages', () => {
     ],
     [{ languages: ['en', 'en-GB'] }, 'languages names en twice'],
     [{ languages, language: 'en' }, 'languages and language exclude each other'],
+    [
+      { languages: ['English'] },
+      'languages[0] must be a language tag like en or de-CH (BCP 47). Did you mean en?',
+    ],
+    [{ languages: [] }, 'languages must be a list of 2 to 10 language tags'],
     [{ languages, apology: 'Sorry.' }, "Give one for each: { en: …, 'de-CH': … }."],
     [
       { languages, apology: { en: 'Sorry.' } },

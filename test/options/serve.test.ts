@@ -51,6 +51,12 @@ describe('ServeOptions', () => {
     expect(options.privacy).toEqual({ transcript: 'redacted', keys: 'full' });
   });
 
+  it('show the shape of privacy to who gives one word', () => {
+    expect(refusal(() => serve({ privacy: 'redacted' as never })).message).toBe(
+      "privacy takes an object, such as { transcript: 'redacted' }.",
+    );
+  });
+
   it.each<[string, unknown]>([
     ['privacy', 'none'],
     ['privacy', { transcript: 'some' }],

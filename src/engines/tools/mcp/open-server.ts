@@ -8,10 +8,11 @@ import { McpFailure } from './failure.js';
 import { checkHeaders, type McpHeaders } from './headers.js';
 import { McpLink } from './link.js';
 import { listTools, type OfferedTool, toOffered } from './listing.js';
-import type { CheckedMcpOptions } from './options.js';
+import type { CheckedMcpOptions, McpProgram } from './options.js';
 import { toModelText } from './result.js';
 import { loadMcpSdk, type McpSdk } from './sdk.js';
 import { McpSession } from './session.js';
+import { StderrSummary } from './stderr-summary.js';
 
 export class OpenMcpServer implements OpenToolSource {
   readonly #options: CheckedMcpOptions;
@@ -24,6 +25,8 @@ export class OpenMcpServer implements OpenToolSource {
   readonly #ofCalls = new Map<string, McpLink>();
   readonly #ends = new Set<Promise<void>>();
   #tools: readonly AgentTool[] = [];
+  /** Of a program. */
+  readonly #stderr: StderrSummary | undefined;
   #isListed = false;
   #isClosed = false;
 
@@ -33,6 +36,7 @@ export class OpenMcpServer implements OpenToolSource {
     this.#sdk = sdk;
     const { server } = options;
     const headers = server.type === 'http' ? server.startHeaders : {};
+    this.#stderr = server.type === 'http' ? undefined : new StderrSummary(server);
     this.#shared = this.#link(async () => headers);
   }
 
@@ -89,7 +93,7 @@ export class OpenMcpServer implements OpenToolSource {
       throw isLate
         ? new ConfigError(
             'CONFIG_INVALID',
-            `The MCP server ${name} did not list its tools within ${startTimeoutMs / 1000} s (startTimeoutMs).`,
+            `The MCP server ${name} did not list its tools within ${startTimeoutMs / 1000} s (startTimeoutMs).${this.#written}`,
           )
         : this.#toRefusal(error);
     } finally {
@@ -107,12 +111,18 @@ export class OpenMcpServer implements OpenToolSource {
         ? 'cannot be reached'
         : 'did not list its tools';
     const status = error instanceof McpFailure && error.status !== null ? ` (status ${error.status})` : '';
-    const hint =
-      server.type === 'http'
-        ? 'Check url and headers of mcp().'
-        : 'Check command, args and env of mcp(); its standard error is logged at level debug.';
-    // Without its cause: that may have words of the server, or keys among the arguments.
-    return new ConfigError('CONFIG_INVALID', `The MCP server ${name} ${what}${status}. ${hint}`);
+    const hint = server.type === 'http' ? 'Check url and headers of mcp().' : toHint(error, server);
+    // Without its cause: that may have more words of the server, or keys among the arguments.
+    return new ConfigError(
+      'CONFIG_INVALID',
+      `The MCP server ${name} ${what}${status}. ${hint}${this.#written}`,
+    );
+  }
+
+  /** What a program said of its failure, as a sentence behind another. */
+  get #written(): string {
+    const line = this.#stderr?.line;
+    return line === undefined ? '' : ` It wrote: ${JSON.stringify(line)}`;
   }
 
   #toAgentTool({ definition, listed }: OfferedTool): AgentTool {
@@ -164,7 +174,8 @@ export class OpenMcpServer implements OpenToolSource {
         const prior = this.#prior;
         // Where it fails, the server may have become another one.
         this.#prior = undefined;
-        const parts = { sdk: this.#sdk, server, name, headers: given, prior, clock, logger, signal };
+        const wrote = (line: string) => this.#stderr?.add(line);
+        const parts = { sdk: this.#sdk, server, name, headers: given, prior, clock, logger, signal, wrote };
         const opening = McpSession.open(parts).then((session) => {
           this.#prior = session.discovered;
           return session;
@@ -195,4 +206,15 @@ export class OpenMcpServer implements OpenToolSource {
     const end = link.close().finally(() => this.#ends.delete(end));
     this.#ends.add(end);
   }
+}
+
+/** What to look at where a program does not list its tools. */
+function toHint(error: unknown, { command, env }: McpProgram): string {
+  const cause = error instanceof McpFailure ? (error.cause as NodeJS.ErrnoException | undefined) : undefined;
+  if (cause?.code !== 'ENOENT')
+    return 'Check command, args and env of mcp(); its standard error is logged at level debug.';
+  const isSearched = !/[\\/]/.test(command) && env.PATH === undefined;
+  return isSearched
+    ? "There is no such program (ENOENT). It inherits no PATH: give env: { PATH: process.env.PATH ?? '' }, or its whole path as command."
+    : 'There is no such program, or no such folder (ENOENT). Check command and cwd of mcp().';
 }

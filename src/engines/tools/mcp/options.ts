@@ -4,10 +4,11 @@ import { ConfigError } from '../../../base/errors.js';
 import { checkNames, checkNumber, checkText, requireObject } from '../../../base/option-checks.js';
 import type { CallContext } from '../../../contract/call-context.js';
 import { checkHeaders, type McpHeaders } from './headers.js';
+import { nameOfScript } from './script-name.js';
 
 /** Options of `mcp(...)`: either `url` or `command`. */
 export interface McpOptions {
-  /** What logs and errors call the server: 1 to 64 letters, digits, `.`, `_` and `-`. @default the host of `url`, or the file name of `command` */
+  /** What logs and errors call the server: 1 to 64 letters, digits, `.`, `_` and `-`. @default the host of `url`, or the file name of `command`; of an interpreter such as `node` or `npx`, the name of the script, module or package that it runs */
   name?: string | undefined;
   /** Address of a server on Streamable HTTP, http or https. Redirects to another origin are refused. */
   url?: string | undefined;
@@ -81,7 +82,7 @@ export interface CheckedMcpOptions {
 
 /** @throws ConfigError */
 export function checkMcpOptions(options: McpOptions): CheckedMcpOptions {
-  requireObject(options, WHERE);
+  requireObject(options, WHERE, "{ url: 'https://shop.example.com/mcp' }");
   checkNames(options, Object.keys(KNOWN), WHERE);
   const server = checkServer(options);
   const seconds = { min: 0.1, max: 120, fallback: 10 };
@@ -99,8 +100,13 @@ export function checkMcpOptions(options: McpOptions): CheckedMcpOptions {
 function checkServer(options: McpOptions): McpHttpServer | McpProgram {
   const url = checkText(`url of ${WHERE}`, options.url);
   const command = checkText(`command of ${WHERE}`, options.command);
-  if ((url === undefined) === (command === undefined))
-    throw new ConfigError('CONFIG_CONFLICT', `${WHERE} needs either url or command.`);
+  if (url !== undefined && command !== undefined)
+    throw new ConfigError('CONFIG_CONFLICT', `${WHERE} takes url or command: one, not both.`);
+  if (url === undefined && command === undefined)
+    throw new ConfigError(
+      'CONFIG_MISSING',
+      `${WHERE} needs url, the address of a server, or command, a program that is one.`,
+    );
   const [other, foreign] = url === undefined ? ['url', HTTP_ONLY] : ['command', STDIO_ONLY];
   const stray = foreign.find((name) => options[name] !== undefined);
   if (stray !== undefined)
@@ -174,7 +180,9 @@ function checkName(name: unknown): string | undefined {
   throw new ConfigError('CONFIG_INVALID', `name of ${WHERE} must be 1 to 64 letters, digits, ., _ and -.`);
 }
 
-/** Neither paths nor arguments: there may be keys in them. */
+/** Neither paths nor arguments, but the one that says what an interpreter runs: there may be keys in them. */
 function nameOf(server: McpHttpServer | McpProgram): string {
-  return server.type === 'http' ? server.url.host : basename(server.command);
+  if (server.type === 'http') return server.url.host;
+  const file = basename(server.command);
+  return nameOfScript(file.replace(/\.(exe|cmd)$/i, ''), server.args) ?? file;
 }

@@ -45,6 +45,8 @@ export interface SessionOptions {
   readonly logger: Logger;
   /** Puts the server's name on lines of the log. */
   readonly name: string;
+  /** Told each line of a program's standard error. */
+  wrote(line: string): void;
   /** Nobody waits for it any more: what was begun is closed. */
   readonly signal: AbortSignal;
 }
@@ -213,7 +215,7 @@ export function isForgotten(error: unknown): boolean {
   return error instanceof McpFailure && error.status === NO_SESSION;
 }
 
-function createTransport({ sdk, server, headers, clock, logger, name }: SessionOptions): Transport {
+function createTransport({ sdk, server, headers, clock, logger, name, wrote }: SessionOptions): Transport {
   if (server.type === 'http') {
     const transport = new sdk.StreamableHTTPClientTransport(server.url, {
       requestInit: { headers: { ...headers } },
@@ -237,6 +239,7 @@ function createTransport({ sdk, server, headers, clock, logger, name }: SessionO
     clock,
     parse: (value) => sdk.parseJSONRPCMessage(value),
     wrote(line) {
+      wrote(line);
       shown += 1;
       if (shown > MAX_SHOWN_LINES) return;
       const fields = { server: name, line: toPlainLine(line, MAX_SHOWN_CHARS) };

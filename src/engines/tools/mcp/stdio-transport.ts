@@ -152,7 +152,7 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** Hands on whole lines, of those that are too long no more than the beginning. What comes behind the last line break is none. */
+/** Hands on whole lines, of those that are too long no more than the beginning. With `bounds`, what comes behind the last line break is none. */
 function readLines(
   from: Readable,
   text: (line: string) => void,
@@ -175,6 +175,11 @@ function readLines(
       chars = next.length;
       if (line.trim() !== '') text(line);
     }
+  });
+  if (bounds !== undefined) return;
+  from.on('end', () => {
+    const line = parts.join('');
+    if (line.trim() !== '') text(line);
   });
 }
 

@@ -28,7 +28,7 @@ export interface DeepgramSpeechToTextOptions {
   readonly baseUrl?: string | undefined;
   /** @default 'nova-3' */
   readonly model?: string | undefined;
-  /** BCP 47 tag, or `multi` for speech that changes its language. @default the agent's language, then 'en' */
+  /** BCP 47 tag, or `multi` for speech that changes its language; with `languages` of an agent, `multi` or nothing. @default the agent's language, then 'en' */
   readonly language?: string | undefined;
   /** Words that are likely to be said: names, products. */
   readonly keyterms?: readonly string[] | undefined;

@@ -61,7 +61,9 @@ export class FliteHost {
     this.#ready = false;
     worker.on('message', (reply: FliteReply) => this.#receive(worker, reply));
     worker.on('error', (error) => this.#lose(worker, 'The embedded voice failed.', error));
-    worker.on('exit', () => this.#lose(worker, 'The embedded voice ended.'));
+    worker.on('exit', (code) =>
+      this.#lose(worker, 'The embedded voice ended.', new Error(`exit code ${code}`)),
+    );
     // An idle voice must not keep the process from ending. Listening for messages holds it anew, so this comes after.
     worker.unref();
     this.#limit(this.#options.startLimitMs ?? DEFAULT_START_LIMIT_MS, 'The embedded voice did not start.');
@@ -128,7 +130,7 @@ export class FliteHost {
   #receive(worker: Worker, reply: FliteReply): void {
     if (worker !== this.#worker) return;
     if (reply.type === 'failed') {
-      this.#lose(worker, 'The embedded voice could not speak a sentence.');
+      this.#lose(worker, 'The embedded voice could not speak a sentence.', new Error(reply.why));
       return;
     }
     this.#unlimit();

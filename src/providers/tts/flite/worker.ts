@@ -14,7 +14,7 @@ export interface FliteRequest {
 export type FliteReply =
   | { type: 'ready' }
   | { type: 'spoken'; id: number; pcm: Int16Array<ArrayBuffer>; sampleRateHz: number }
-  | { type: 'failed'; id: number };
+  | { type: 'failed'; id: number; why: string };
 
 const port = parentPort;
 if (port === null) throw new Error('this file runs in a worker thread only');
@@ -28,8 +28,9 @@ port.on('message', ({ id, voice, text }: FliteRequest) => {
     const owned = new Int16Array(pcm);
     const reply: FliteReply = { type: 'spoken', id, pcm: owned, sampleRateHz };
     port.postMessage(reply, [owned.buffer]);
-  } catch {
-    const reply: FliteReply = { type: 'failed', id };
+  } catch (error) {
+    // As text: not every error can be sent.
+    const reply: FliteReply = { type: 'failed', id, why: String(error) };
     port.postMessage(reply);
   }
 });

@@ -12,6 +12,26 @@ describe('mcp()', () => {
     expect(mcp({ url: URL_, name: 'shop' }).name).toBe('shop');
   });
 
+  it.each<[string, string[], string]>([
+    ['/usr/bin/node', ['lib/orders.js', '--key', 'abc'], 'orders.js'],
+    ['node', ['--import', './tracing.js', '--enable-source-maps', 'orders.mjs'], 'orders.mjs'],
+    ['node', ['-e', 'run("abc")'], 'node'],
+    ['node', ['--key=abc.js', 'abc def.js'], 'node'],
+    ['python3.12', ['-u', 'orders.py'], 'orders.py'],
+    ['python', ['-m', 'shop.orders'], 'shop.orders'],
+    ['deno', ['run', '--allow-net', 'orders.ts'], 'orders.ts'],
+    ['java', ['-jar', '/opt/orders.jar'], 'orders.jar'],
+    ['npx', ['-y', '@shop/orders-server@1.2.0', '/srv'], 'orders-server'],
+    ['npx.cmd', ['orders-server'], 'orders-server'],
+    ['uvx', ['orders-server==1.2.0'], 'orders-server'],
+    ['npx', ['--registry', 'abc', 'orders'], 'npx'],
+    ['npx', ['https://abc@git.example.com/orders'], 'npx'],
+    ['npx', [], 'npx'],
+    ['orders', ['settings.js'], 'orders'],
+  ])('is called after what an interpreter runs: %s %j', (command, args, name) => {
+    expect(mcp({ command, args }).name).toBe(name);
+  });
+
   it('has defaults', () => {
     expect(checkMcpOptions({ command: 'node' })).toEqual({
       name: 'node',
@@ -24,9 +44,9 @@ describe('mcp()', () => {
   });
 
   it.each<[string, unknown, RegExp]>([
-    ['nothing', undefined, /mcp\(\) takes an object/],
-    ['neither address nor program', {}, /needs either url or command/],
-    ['both', { url: URL_, command: 'node' }, /needs either url or command/],
+    ['nothing', undefined, /mcp\(\) takes an object, such as \{ url: '/],
+    ['neither address nor program', {}, /needs url, the address of a server, or command, a program/],
+    ['both', { url: URL_, command: 'node' }, /takes url or command: one, not both/],
     ['a strange name', { url: URL_, allowed: [] }, /no option "allowed". Did you mean allow\?/],
     ['another scheme', { url: 'ftp://a' }, /must begin with http/],
     ['a password', { url: 'https://a:secret@b' }, /must not contain a password/],

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../support/data-folder.js';
 import { FakeClock } from '../../../support/fake-clock.js';
+import { RecordedLogger } from '../../../support/recorded-logger.js';
 import { soon } from '../../../support/soon.js';
 import { openMcp } from './mcp-rig.js';
 
@@ -148,10 +149,61 @@ describe('an MCP server that is a program', () => {
     clock.advance(3000);
     await refused;
     await expect(openMcp({ command: '/no/such/program' })).rejects.toThrow(
-      'The MCP server program cannot be reached. Check command, args and env of mcp(); its standard error is logged at level debug.',
+      'The MCP server program cannot be reached. There is no such program, or no such folder (ENOENT). Check command and cwd of mcp().',
+    );
+    await expect(openMcp({ command: 'no-such-program' })).rejects.toThrow(
+      "The MCP server no-such-program cannot be reached. There is no such program (ENOENT). It inherits no PATH: give env: { PATH: process.env.PATH ?? '' }, or its whole path as command.",
     );
     await expect(openMcp({ command: process.execPath, args: ['-e', 'process.exit(1)'] })).rejects.toThrow(
-      /^The MCP server node did not list its tools\. Check command/,
+      /^The MCP server node did not list its tools\. Check command, args and env of mcp\(\); its standard error is logged at level debug\.$/,
     );
+  });
+
+  it.each<[string, string, RegExp]>([
+    [
+      'its last line, whole or not',
+      'console.error("first");process.stderr.write("no\\tshop")',
+      /It wrote: "no shop"$/,
+    ],
+    [
+      'the error rather than what is behind it',
+      'throw new TypeError("no shop")',
+      /It wrote: "TypeError: no shop"$/,
+    ],
+    [
+      'it escaped',
+      String.raw`console.error('\u001b[31mno "shop"\u009b\u202e')`,
+      /It wrote: "\[31mno \\"shop\\""$/,
+    ],
+    ['it bounded', 'console.error("x".repeat(100_000))', /It wrote: "x{200}"$/],
+    [
+      'it without keys',
+      'console.error("denied:", process.env.SHOP_KEY, process.argv[1].slice(6))',
+      /It wrote: "denied: \[SHOP_KEY\] \[key\]"$/,
+    ],
+  ])('says why it ended with its standard error: %s', async (_, code, message) => {
+    const env = { SHOP_KEY: 'abc-secret', PATH: process.env.PATH ?? '' };
+    const failing = openMcp({ command: process.execPath, args: ['-e', code, '--', '--key=def-secret'], env });
+    await expect(failing).rejects.toThrow(message);
+  });
+
+  it('says what it wrote where it does not list its tools in time', async () => {
+    const clock = new FakeClock();
+    const logger = new RecordedLogger();
+    const code = 'console.error("waiting for the shop"); setTimeout(() => {}, 60_000)';
+    const opening = openMcp(
+      { command: process.execPath, args: ['-e', code], startTimeoutMs: 3000 },
+      { clock, logger },
+    );
+    const refused = expect(opening).rejects.toThrow(
+      /within 3 s \(startTimeoutMs\)\. It wrote: "waiting for the shop"$/,
+    );
+    await soon(() => expect(logger.text).toContain('waiting'));
+    clock.advance(3000);
+    await soon(() => {
+      clock.advance(500);
+      expect(clock.pending).toBe(0);
+    });
+    await refused;
   });
 });

@@ -146,16 +146,21 @@ describe('DeepgramSpeechToText', () => {
   });
 
   it.each<[DeepgramSpeechToTextOptions, string[]]>([
+    [{ language: 'multi' }, ['en', 'es']],
     [{ model: 'nova-2' }, []],
     [{ parameters: { language_hint: 'es' } }, ['es']],
-  ])('gives no hint of its own with %o', async (options, hints) => {
-    const { clock, logger, events } = await start();
-    const provider = new DeepgramSpeechToText({ ...options, apiKey: 'test-key', baseUrl: emulator.url });
-    const languages = ['en', 'es'];
-    closedAfterTest(provider.open({ clock, logger, language: 'en', languages, events: listening(events) }));
-    await soon(() => expect(emulator.connections).toHaveLength(1));
-    expect(emulator.connections[0]?.url.searchParams.getAll('language_hint')).toEqual(hints);
-  });
+  ])(
+    'hears them with %o, and gives hints where the model and the application leave it to it',
+    async (options, hints) => {
+      const { clock, logger, events } = await start();
+      const provider = new DeepgramSpeechToText({ ...options, apiKey: 'test-key', baseUrl: emulator.url });
+      const languages = ['en', 'es'];
+      closedAfterTest(provider.open({ clock, logger, language: 'en', languages, events: listening(events) }));
+      await soon(() => expect(emulator.connections).toHaveLength(1));
+      const asked = emulator.connections[0]?.url.searchParams;
+      expect([asked?.get('language'), asked?.getAll('language_hint')]).toEqual(['multi', hints]);
+    },
+  );
 
   it.each<[DeepgramSpeechToTextOptions, string[], RegExp | undefined]>([
     [{}, ['en', 'de-CH'], undefined],

@@ -257,23 +257,28 @@ describe('FliteHost', () => {
     await expect(host.speak('slt', 'd', abort.signal)).rejects.toThrow();
   });
 
-  it.each<[string, (thread: FakeThread) => void]>([
-    ['a trap', (thread) => thread.reply({ type: 'failed', id: 1 })],
-    ['a crash of the thread', (thread) => thread.emit('error', new Error('boom'))],
-    ['an exit of the thread', (thread) => thread.emit('exit', 1)],
-  ])('after %s one sentence fails, and a new thread speaks the others', async (_, harm) => {
-    const { host, threads, thread } = fakeHost();
-    const bad = host.speak('slt', 'bad', never);
-    const good = host.speak('slt', 'good', never);
-    thread(0).reply({ type: 'ready' });
-    harm(thread(0));
-    await expect(bad).rejects.toBeInstanceOf(ProviderError);
-    expect(thread(0).terminated).toBe(true);
-    expect(threads).toHaveLength(2);
-    thread(1).reply({ type: 'ready' });
-    thread(1).speak();
-    expect((await good).pcm[0]).toBe(2);
-  });
+  it.each<[string, string, (thread: FakeThread) => void]>([
+    ['a trap', 'boom', (thread) => thread.reply({ type: 'failed', id: 1, why: 'boom' })],
+    ['a crash of the thread', 'boom', (thread) => thread.emit('error', new Error('boom'))],
+    ['an exit of the thread', 'exit code 1', (thread) => thread.emit('exit', 1)],
+  ])(
+    'after %s one sentence fails with the cause, and a new thread speaks the others',
+    async (_, message, harm) => {
+      const { host, threads, thread } = fakeHost();
+      const bad = host.speak('slt', 'bad', never);
+      const good = host.speak('slt', 'good', never);
+      thread(0).reply({ type: 'ready' });
+      harm(thread(0));
+      const failed: unknown = await bad.catch((error: unknown) => error);
+      expect(failed).toBeInstanceOf(ProviderError);
+      expect(failed).toMatchObject({ cause: { message } });
+      expect(thread(0).terminated).toBe(true);
+      expect(threads).toHaveLength(2);
+      thread(1).reply({ type: 'ready' });
+      thread(1).speak();
+      expect((await good).pcm[0]).toBe(2);
+    },
+  );
 
   it('tries a sentence that takes too long once more, in a new thread, then gives it up', async () => {
     const { clock, host, threads, thread } = fakeHost();

@@ -1,0 +1,45 @@
+// What a program that is an MCP server says of its end: one line of its standard error, for the error of the one who started it.
+import type { McpProgram } from './options.js';
+import { toPlainLine } from './plain-text.js';
+
+const MAX_CHARS = 200;
+
+/** Of each line, before keys are looked for. */
+const MAX_READ_CHARS = 2000;
+
+/** `Error: …`, `ModuleNotFoundError: …`: interpreters write stacks and versions behind it. */
+const NAMES_ERROR = /^\s*(?:Uncaught\s+)?[\w.]*(?:Error|Exception)\b.*:/;
+
+/** Shorter ones are in every text. */
+const SHORTEST_KEY = 6;
+
+export class StderrSummary {
+  readonly #keys: readonly (readonly [name: string, value: string])[];
+  #last: string | undefined;
+  #lastError: string | undefined;
+
+  /** What the program was given in its environment, or as `--option=value`, is replaced by its name: it may be a key. */
+  constructor({ env, args }: Pick<McpProgram, 'env' | 'args'>) {
+    const options = args.flatMap((arg) => {
+      const [, name = '', value = ''] = /^-+([^=]+)=(.*)$/s.exec(arg) ?? [];
+      return [[name, value] as const];
+    });
+    this.#keys = [...Object.entries(env), ...options]
+      .filter(([, value]) => value.length >= SHORTEST_KEY)
+      .sort(([, a], [, b]) => b.length - a.length);
+  }
+
+  add(line: string): void {
+    this.#last = line.slice(0, MAX_READ_CHARS);
+    if (NAMES_ERROR.test(this.#last)) this.#lastError = this.#last;
+  }
+
+  /** The last error that it named, else its last line: plain, short and without keys; undefined where it wrote nothing. */
+  get line(): string | undefined {
+    const said = this.#lastError ?? this.#last;
+    if (said === undefined) return undefined;
+    let line = said;
+    for (const [name, value] of this.#keys) line = line.replaceAll(value, `[${name}]`);
+    return toPlainLine(line, MAX_CHARS);
+  }
+}
