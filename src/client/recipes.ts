@@ -6,7 +6,7 @@ import type { Pricing } from '../calls/money/pricing.js';
 import type { EngineRecipe } from '../engines/engine.js';
 import type { NextAgents } from '../engines/fallback/agents.js';
 import type { FallbackChoice, NeededProvider } from '../engines/fallback/choice.js';
-import { createFallbackRecipe, soundFirst } from '../engines/fallback/recipe.js';
+import { createAgentRecipe, soundFirst } from '../engines/fallback/recipe.js';
 import type { HandoffOffers } from '../engines/tools/built-in-tools.js';
 import type { AgentTool } from '../engines/tools/tool.js';
 import type { MessageTarget } from '../engines/responder/message-route.js';
@@ -103,10 +103,8 @@ export class Recipes {
     this.#toolServers?.of(agent);
     const choices = this.#choicesOf(agent, call);
     const handoffs = this.#nextAgentsOf(agent, call);
-    const [{ recipe }] = choices;
     const { name: agentName } = agent.options;
-    const isAlone = choices.length === 1 && handoffs === undefined;
-    const whole = isAlone ? recipe : createFallbackRecipe(choices, this.#circuits, { agentName, handoffs });
+    const whole = createAgentRecipe(choices, this.#circuits, { agentName, handoffs });
     return this.placeholders.watch({ ...whole, agentName }, agent, call);
   }
 

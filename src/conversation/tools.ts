@@ -15,6 +15,8 @@ export interface Settlement {
   readonly text: string;
   /** For the record; null when all went well. */
   readonly error: string | null;
+  /** What the transcript has of it. @default the beginning of `text` */
+  readonly shown?: string | undefined;
 }
 
 /** One call of a tool. `lost`: nobody runs it any more, and its result will not be known. */
@@ -144,7 +146,7 @@ export function toEntryText(tool: ToolState): string {
   const { name, error } = toToolCall(tool);
   if (tool.settlement === null) return name;
   if (error !== null) return `${name} failed: ${error}`;
-  const result = shorten(tool.settlement.text);
+  const result = shorten(tool.settlement.shown ?? tool.settlement.text);
   return result === '' || result === 'null' ? `${name}: done` : `${name}: ${result}`;
 }
 

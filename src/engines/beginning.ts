@@ -75,7 +75,7 @@ function stateOf(
   const untold = untoldOf(resumed, { state, facts });
   const isCutOff = isCallerCutOff || untold.some(({ role }) => role === 'user');
   const asksAgain = isCutOff && state.owed.kind !== 'goodbye' && state.owed.kind !== 'greeting';
-  const owed: Owed = asksAgain ? { kind: 'rest', text: repeat, manner: {} } : owedOf(state, { hasGreeting });
+  const owed = asksAgain ? askedAgain(state.owed, repeat) : owedOf(state, { hasGreeting });
   const isOver = owed.kind === 'goodbye' && owed.text === '';
   return {
     state: {
@@ -91,6 +91,14 @@ function stateOf(
     bridge: owed.kind === 'greeting' || isOver ? '' : bridgeOf(resumed),
     session: untold.length === 0 ? session : undefined,
   };
+}
+
+/** What somebody outside asked for is said in any case, and the caller is asked behind it: two words at once leave them no time to answer. */
+function askedAgain(owed: Owed, repeat: string): Owed {
+  if (owed.kind !== 'rest' || owed.manner.request === undefined)
+    return { kind: 'rest', text: repeat, manner: {} };
+  // They may be cut off once more.
+  return owed.text.endsWith(repeat) ? owed : { ...owed, text: `${owed.text} ${repeat}`.trim() };
 }
 
 /** Whoever has the caller since a hand-off may not have said so. */

@@ -133,8 +133,12 @@ export interface HandoffOrder {
   readonly summary: string;
 }
 
-/** Checks an order, and returns what carries it out in the tick in which it is called, and what the next agent's model is told. */
-export type HandOff = (order: HandoffOrder) => { readonly told: string; carryOut(): void };
+/** Checks an order, and returns what carries it out in the tick in which it is called, what the next agent's model is told, and what the transcript shows of that. */
+export type HandOff = (order: HandoffOrder) => {
+  readonly told: string;
+  readonly shown: string;
+  carryOut(): void;
+};
 
 /** What an engine may have done with its call. Each rejects with an OffhookError, and the call then goes on. */
 export interface EngineControls {

@@ -1,7 +1,7 @@
 // One call of an agent with several voice modes, without a phone: the fakes of both modes behind one engine, on a clock that the test moves.
 import { ProviderError } from '../../src/base/errors.js';
 import type { Engine, EngineContext, EngineRecipe } from '../../src/engines/engine.js';
-import { createFallbackRecipe } from '../../src/engines/fallback/recipe.js';
+import { createAgentRecipe } from '../../src/engines/fallback/recipe.js';
 import { createPipelineRecipe, type PipelineOptions } from '../../src/engines/pipeline/recipe.js';
 import { createRealtimeRecipe } from '../../src/engines/realtime/recipe.js';
 import { DEFAULT_TURN_TAKING } from '../../src/engines/turn-taking.js';
@@ -76,7 +76,9 @@ export class FallbackRig extends EngineRig {
       const choices = [toStored(first), ...others.map(toStored)] as const;
       return { name: 'billing', recipe: choices[0].recipe, choices, say, handoffs: undefined };
     };
-    this.recipe = createFallbackRecipe(modes.map(toStored), this.circuits, {
+    const [first, ...others] = modes;
+    if (first === undefined) throw new Error('an agent has a mode');
+    this.recipe = createAgentRecipe([toStored(first), ...others.map(toStored)], this.circuits, {
       ...(billing && {
         agentName: 'desk',
         handoffs: (to) => (to === 'billing' ? nextAgent(billing) : undefined),

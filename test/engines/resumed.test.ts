@@ -165,6 +165,26 @@ describe('a call that goes on in another process', () => {
     expect(other.engine.state.floor.manner).toMatchObject({ interruptible: false });
   });
 
+  it('says on what was asked for from outside before it asks a caller again who was cut off, and asks once', async () => {
+    const text = 'We close in ten minutes. The doors are locked then, and nobody gets in any more.';
+    const rest = `The doors are locked then, and nobody gets in any more. ${repeat}`;
+    const cutOff = async (each: CallRig) => {
+      await each.voiced(300);
+      each.ears.events.partial('but');
+      return each;
+    };
+    const rig = await greeted();
+    rig.engine.request({ id: 'r1', text, interrupts: false, interruptible: false });
+    await rig.quiet(playing('We close in ten minutes.') + 500);
+    const other = await resumed(await cutOff(rig));
+    await other.quiet(playing(message) + 500);
+    expect(other.voice.spoken).toEqual([message, ...rest.split(/(?<=more[.]) /)]);
+    const third = await resumed(await cutOff(other), { term: 3 });
+    await third.quiet(playing(`${message} ${rest}`) + 500);
+    expect(third.voice.spoken.join(' ')).toBe(`${message} ${rest}`);
+    expect(third.outcomes).toEqual(['r1 heard']);
+  });
+
   it('begins with what is owed where it has no message', async () => {
     const other = await resumed(await inAnAnswer(), { message: '' });
     await other.quiet(500);

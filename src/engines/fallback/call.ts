@@ -319,6 +319,7 @@ export class FallbackCall implements Engine {
     const said = next.say === undefined ? '' : ` The caller hears you say now: "${next.say}"`;
     return {
       told: `Done. From here on you are the agent ${next.name}, and the caller is with you. What you were told of them: ${summary}${said} Go on with the conversation; nobody else answers them.`,
+      shown: next.name,
       carryOut: () => this.#change(next, { summary, leave }),
     };
   }

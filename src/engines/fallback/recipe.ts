@@ -61,6 +61,26 @@ export function createFallbackRecipe(
   };
 }
 
+/** As `createFallbackRecipe`; who has one voice mode and hands nobody over does without what goes on between several. */
+export function createAgentRecipe(
+  choices: readonly [FallbackChoice, ...FallbackChoice[]],
+  circuits: Circuits,
+  agent: Pick<FallbackCallOptions, 'agentName' | 'handoffs'>,
+): EngineRecipe {
+  const [{ recipe }, ...others] = choices;
+  const whole = createFallbackRecipe(choices, circuits, agent);
+  if (others.length > 0 || agent.handoffs !== undefined) return whole;
+  return {
+    ...recipe,
+    create(context, preparation) {
+      if (context.resumed?.state.handoffs?.say === undefined) return recipe.create(context, preparation);
+      // What is said after a hand-off stays owed until it was heard, whoever dies in the middle of it: the engine alone does not know that.
+      preparation?.close();
+      return whole.create(context);
+    },
+  };
+}
+
 /** Those that are known to fail in `language` come last: they may be all that is left. */
 export function soundFirst(
   choices: readonly FallbackChoice[],

@@ -160,7 +160,7 @@ export class ToolBox {
       // In one tick: nothing comes between the check of it and the deed.
       const deed = outcome instanceof PendingHandOff ? outcome.order() : undefined;
       const { text, cut } = toResultText(deed === undefined ? outcome : deed.told);
-      run.settle({ text, error: cut ? CUT : null });
+      run.settle({ text, error: cut ? CUT : null, ...(deed && { shown: deed.shown }) });
       deed?.carryOut();
     } catch (error) {
       if (run.isSettled) return;

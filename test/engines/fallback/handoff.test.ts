@@ -57,6 +57,10 @@ describe('an agent that hands the caller over', () => {
     expect(handoffs()).toMatchObject([{ from: 'desk', to: 'billing', summary: 'A bill.' }]);
     expect(rig.said.map(([, agent]) => agent)).toEqual(['I put you through.', 'It is paid.']);
     expect(askedWith(next).join()).toContain('A bill.');
+    const entries = rig.facts.flatMap((fact) => (fact.type === 'transcript.segment' ? [fact.entry] : []));
+    expect(entries.filter(({ role, final }) => role === 'tool' && final).map(({ text }) => text)).toEqual([
+      'hand_off: billing',
+    ]);
     expect(rig.engine.state.handoffs).toEqual({ count: 1, since: ['desk', 'billing'] });
     expect(readState(JSON.parse(JSON.stringify(rig.engine.state)))).toBeDefined();
     next.model.answer('Bye.');
@@ -133,19 +137,27 @@ describe('an agent that hands the caller over', () => {
     },
   );
 
-  it('has it said by the next process where the first died before the caller heard it, and once', async () => {
+  it('has it said by each process until the caller has heard it, and once', async () => {
     const { rig, first } = await desk({ say: 'Billing here.' });
     first.model.answer(HANDS_OVER);
     await rig.says(first, 'My bill?');
     const state = readState(JSON.parse(JSON.stringify(rig.engine.state)));
     expect(state?.handoffs?.say).toBe('Billing here.');
-    const after = new FakeStages();
-    const resumed = state && { state, message: 'I am back.', term: 2 };
-    const second = await new FallbackRig({ modes: [after], resumed }).start();
-    after.model.answer('It is paid.');
-    await second.wait(8000);
-    expect(after.voice.spoken).toEqual(['I am back. Billing here.', 'It is paid.']);
-    expect(second.engine.state.handoffs?.say).toBeUndefined();
+    const next = async (from = state, term = 2) => {
+      const stages = new FakeStages();
+      stages.model.answer('It is paid.');
+      const resumed = from && { state: from, message: 'I am back.', term };
+      return { stages, rig: await new FallbackRig({ modes: [stages], resumed }).start() };
+    };
+    const second = await next();
+    await second.rig.wait(700);
+    expect(second.rig.said).toEqual([]);
+    const third = await next(readState(JSON.parse(JSON.stringify(second.rig.engine.state))), 3);
+    await third.rig.wait(8000);
+    expect(third.stages.voice.spoken).toEqual(['I am back. Billing here.', 'It is paid.']);
+    const fourth = await next(readState(JSON.parse(JSON.stringify(third.rig.engine.state))), 4);
+    await fourth.rig.wait(8000);
+    expect(fourth.stages.voice.spoken).toEqual(['I am back.']);
   });
 
   it('keeps a caller whose engine cannot be replaced', async () => {

@@ -3,36 +3,19 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { resultOf, toToolCall } from '../../../src/conversation/tools.js';
 import { called, NO_TURNS, toolSettled } from '../../../src/conversation/turns.js';
 import { OperatorEndpoint } from '../../../src/engines/responder/operator-endpoint.js';
-import { createAgentTools } from '../../../src/engines/tools/agent-tool.js';
-import { ToolBox } from '../../../src/engines/tools/tool-box.js';
-import { silentLogger } from '../../../src/base/log.js';
 import type { JsonObject } from '../../../src/providers/language-model.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { A_CALL } from '../a-call.js';
 import { answers, OperatorServer } from '../operator-server.js';
 import { soon } from '../../support/soon.js';
+import { toolBoxWith } from './tool-box-rig.js';
 
 const until = (condition: () => boolean) => soon(() => expect(condition()).toBe(true));
 
 function run(url: string, clock = new FakeClock(), args: JsonObject = { day: 'Friday' }) {
   const parameters = { type: 'object', properties: { day: { type: 'string' } } };
-  const box = new ToolBox({
-    tools: createAgentTools([{ name: 'book', description: 'Books.', parameters, url }], clock),
-    transferTargets: {},
-    call: A_CALL,
-    controls: {
-      transfer: () => new Promise(() => {}),
-      sendDigits: async () => {},
-      pauseRecording() {},
-      resumeRecording() {},
-    },
-    clock,
-    logger: silentLogger,
-  });
-  const call = { id: '1', name: 'book', arguments: args, argumentsText: JSON.stringify(args) };
-  const [running] = box.start([call], { caughtUp: async () => true });
-  if (running === undefined) throw new Error('nothing runs');
-  running.identify('tool-1');
+  const { box, start } = toolBoxWith({ parameters, url }, clock);
+  const { call, run: running } = start(args);
   const at = () => ({ now: clock.now(), wall: clock.wallNow() });
   const { settlement } = running;
   let { turns } = called(NO_TURNS, [{ call, endsCall: false, joins: undefined, settlement }], at());
