@@ -215,6 +215,6 @@ function toHint(error: unknown, { command, env }: McpProgram): string {
     return 'Check command, args and env of mcp(); its standard error is logged at level debug.';
   const isSearched = !/[\\/]/.test(command) && env.PATH === undefined;
   return isSearched
-    ? "There is no such program (ENOENT). It inherits no PATH: give env: { PATH: process.env.PATH ?? '' }, or its whole path as command."
+    ? 'There is no such program (ENOENT). It inherits no PATH: name PATH in env, or give the whole path as command.'
     : 'There is no such program, or no such folder (ENOENT). Check command and cwd of mcp().';
 }

@@ -7,8 +7,15 @@ const MAX_CHARS = 200;
 /** Of each line, before keys are looked for. */
 const MAX_READ_CHARS = 2000;
 
-/** `Error: …`, `ModuleNotFoundError: …`: interpreters write stacks and versions behind it. */
-const NAMES_ERROR = /^\s*(?:Uncaught\s+)?[\w.]*(?:Error|Exception)\b.*:/;
+/** `Error: …`, `ModuleNotFoundError: …`, `Error [ERR_…]: …`: interpreters write stacks and versions behind it. */
+function namesError(line: string): boolean {
+  const [named = '', ...said] = line
+    .trim()
+    .replace(/^Uncaught /, '')
+    .split(':');
+  const [name = ''] = named.split(' ');
+  return said.length > 0 && (name.endsWith('Error') || name.endsWith('Exception'));
+}
 
 /** Shorter ones are in every text. */
 const SHORTEST_KEY = 6;
@@ -21,8 +28,9 @@ export class StderrSummary {
   /** What the program was given in its environment, or as `--option=value`, is replaced by its name: it may be a key. */
   constructor({ env, args }: Pick<McpProgram, 'env' | 'args'>) {
     const options = args.flatMap((arg) => {
-      const [, name = '', value = ''] = /^-+([^=]+)=(.*)$/s.exec(arg) ?? [];
-      return [[name, value] as const];
+      const end = arg.indexOf('=');
+      const isOption = arg.startsWith('-') && end !== -1;
+      return isOption ? [[arg.slice(0, end).replace(/^-+/, ''), arg.slice(end + 1)] as const] : [];
     });
     this.#keys = [...Object.entries(env), ...options]
       .filter(([, value]) => value.length >= SHORTEST_KEY)
@@ -31,7 +39,7 @@ export class StderrSummary {
 
   add(line: string): void {
     this.#last = line.slice(0, MAX_READ_CHARS);
-    if (NAMES_ERROR.test(this.#last)) this.#lastError = this.#last;
+    if (namesError(this.#last)) this.#lastError = this.#last;
   }
 
   /** The last error that it named, else its last line: plain, short and without keys; undefined where it wrote nothing. */

@@ -152,7 +152,7 @@ describe('an MCP server that is a program', () => {
       'The MCP server program cannot be reached. There is no such program, or no such folder (ENOENT). Check command and cwd of mcp().',
     );
     await expect(openMcp({ command: 'no-such-program' })).rejects.toThrow(
-      "The MCP server no-such-program cannot be reached. There is no such program (ENOENT). It inherits no PATH: give env: { PATH: process.env.PATH ?? '' }, or its whole path as command.",
+      'The MCP server no-such-program cannot be reached. There is no such program (ENOENT). It inherits no PATH: name PATH in env, or give the whole path as command.',
     );
     await expect(openMcp({ command: process.execPath, args: ['-e', 'process.exit(1)'] })).rejects.toThrow(
       /^The MCP server node did not list its tools\. Check command, args and env of mcp\(\); its standard error is logged at level debug\.$/,
