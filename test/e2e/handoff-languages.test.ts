@@ -7,7 +7,7 @@ import type { AgentOptions, LanguageModel, TextToSpeech } from '../../src/index.
 import { SimulatedSpeechToText } from '../../src/providers/stt/index.js';
 import { type CallerStep, openToneVoice } from '../../src/testing/index.js';
 import { speakInTones } from '../../src/testing/tone-voice.js';
-import { startCarrierPhone } from '../support/carrier-phone.js';
+import { startAgentsPhone } from '../support/carrier-phone.js';
 import { HandingModel } from '../support/handing-model.js';
 import { REALTIME_VENDORS } from '../support/realtime-vendors.js';
 
@@ -39,18 +39,7 @@ async function start(
   agents: readonly [AgentOptions, ...AgentOptions[]],
   simulator = {},
 ) {
-  const running = await startCarrierPhone(
-    id,
-    {},
-    {
-      simulator,
-      agents: (phone) => {
-        const [agent] = agents.map((options) => phone.agent(options));
-        if (agent === undefined) throw new Error('no agent');
-        return { agent };
-      },
-    },
-  );
+  const running = await startAgentsPhone(id, agents, simulator);
   const facts: CallEvent[] = [];
   running.server.events.subscribe((fact) => void facts.push(fact));
   return { running, facts };

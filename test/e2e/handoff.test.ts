@@ -9,7 +9,7 @@ import type {
 } from '../../src/index.js';
 import type { CallerStep } from '../../src/testing/index.js';
 import { openToneVoice } from '../../src/testing/index.js';
-import { eventually, OWN_NUMBER, startCarrierPhone } from '../support/carrier-phone.js';
+import { eventually, OWN_NUMBER, startAgentsPhone, startCarrierPhone } from '../support/carrier-phone.js';
 import { Deploy } from '../support/deploy.js';
 import { HandingModel } from '../support/handing-model.js';
 import { REALTIME_VENDORS } from '../support/realtime-vendors.js';
@@ -74,25 +74,11 @@ class TalkingModel implements LanguageModel {
   }
 }
 
-const start = (id: (typeof SIMULATED_CARRIERS)[number], agents: readonly AgentOptions[], simulator = {}) =>
-  startCarrierPhone(
-    id,
-    {},
-    {
-      simulator,
-      agents: (phone) => {
-        const [agent] = agents.map((options) => phone.agent(options));
-        if (agent === undefined) throw new Error('no agent');
-        return { agent };
-      },
-    },
-  );
-
 describe.each(SIMULATED_CARRIERS)('%s, agents that hand over', (id) => {
   it('gives the next agent the conversation, with one sentence of each', { timeout: 60_000 }, async () => {
     const llm = new HandingModel('desk', { text: 'I put you through.', to: 'bills' });
     const next = new HandingModel('billing', {});
-    await using running = await start(id, [
+    await using running = await startAgentsPhone(id, [
       {
         name: 'desk',
         firstMessage: 'Hello.',
@@ -125,7 +111,7 @@ describe.each(SIMULATED_CARRIERS)('%s, agents that hand over', (id) => {
   }, async () => {
     const desk = new ActingModel('desk', ['Ja.', 'Gern.', { to: 'bills' }, 'Bitte sehr.']);
     const billing = new ActingModel('billing', ['It is paid.', { to: 'front' }]);
-    await using running = await start(id, [
+    await using running = await startAgentsPhone(id, [
       { name: 'desk', llm: desk, languages: ['en', 'de'], handoffs: { bills: { agent: 'billing', when } } },
       { name: 'billing', llm: billing, language: 'en', handoffs: { front: { agent: 'desk', when: 'else' } } },
     ]);
@@ -213,7 +199,7 @@ describe.each(SIMULATED_CARRIERS)('%s, agents that hand over', (id) => {
         throw new Error('no model');
       },
     };
-    await using running = await start(id, [
+    await using running = await startAgentsPhone(id, [
       { name: 'desk', llm, handoffs: { bills: { agent: 'billing', when } } },
       { name: 'billing', llm: broken, language: 'de' },
     ]);
@@ -230,7 +216,7 @@ describe.each(SIMULATED_CARRIERS)('%s, agents that hand over', (id) => {
   it('never goes back and forth while the caller says nothing', { timeout: 60_000 }, async () => {
     const desk = new HandingModel('desk', { to: 'bills' });
     const billing = new HandingModel('billing', { to: 'front' });
-    await using running = await start(id, [
+    await using running = await startAgentsPhone(id, [
       { name: 'desk', firstMessage: 'Hello.', llm: desk, handoffs: { bills: { agent: 'billing', when } } },
       { name: 'billing', llm: billing, handoffs: { front: { agent: 'desk', when: 'all else' } } },
     ]);
@@ -302,7 +288,7 @@ describe.each(SIMULATED_CARRIERS)('%s, agents that hand over', (id) => {
         replies: [{ text: 'I put you through.', toolCalls: [{ name: 'hand_off', arguments: args }] }],
       });
       const next = new HandingModel('billing', {});
-      await using running = await start(
+      await using running = await startAgentsPhone(
         id,
         [
           { name: 'desk', firstMessage: 'Hello.', engine, handoffs: { bills: { agent: 'billing', when } } },
@@ -328,7 +314,7 @@ describe.each(SIMULATED_CARRIERS)('%s, agents that hand over', (id) => {
       });
       const { engine, emulator } = played;
       const llm = new HandingModel('desk', { text: 'I put you through.', to: 'bills' });
-      await using running = await start(id, [
+      await using running = await startAgentsPhone(id, [
         { name: 'desk', firstMessage: 'Hello.', llm, handoffs: { bills: { agent: 'billing', when } } },
         { name: 'billing', engine },
       ]);

@@ -181,3 +181,23 @@ export async function startCarrierPhone(
     },
   };
 }
+
+/** A server with these agents of one client, the first of which takes the calls. */
+export function startAgentsPhone(
+  id: CarrierId,
+  agents: readonly AgentOptions[],
+  simulator: Partial<SimulatorOptions> = {},
+): Promise<CarrierPhone> {
+  return startCarrierPhone(
+    id,
+    {},
+    {
+      simulator,
+      agents: (phone) => {
+        const [agent] = agents.map((options) => phone.agent(options));
+        if (agent === undefined) throw new Error('no agent');
+        return { agent };
+      },
+    },
+  );
+}
