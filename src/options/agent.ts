@@ -186,7 +186,7 @@ function checkAgentOptions(
   { isSubstitute }: { isSubstitute: boolean },
 ): CheckedAgentOptions {
   const where = 'agent()';
-  requireObject(options, where);
+  requireObject(options, where, "{ systemPrompt: 'You answer the phone of a bakery.' }");
   checkNames(options, AGENT_OPTIONS, where);
   const { systemPrompt = '', stt, llm } = options;
   if (typeof systemPrompt !== 'string') {

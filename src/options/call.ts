@@ -63,7 +63,7 @@ export interface CheckedCallOptions {
 /** @throws ConfigError */
 export function checkCallOptions(options: CallOptions, defaults: CallDefaults): CheckedCallOptions {
   const where = 'call()';
-  requireObject(options, where);
+  requireObject(options, where, "{ to: '+15550111' }");
   checkNames(options, CALL_OPTIONS, where);
   const { to, agent: given = defaults.agent } = options;
   if (to === undefined) {

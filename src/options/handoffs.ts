@@ -1,6 +1,6 @@
 // The option `handoffs` of an agent: what is refused before anybody can be handed over.
 import { ConfigError } from '../base/errors.js';
-import { checkNames, checkText, requireObject } from '../base/option-checks.js';
+import { checkNames, requireObject } from '../base/option-checks.js';
 import { tagIn } from '../conversation/language.js';
 import { type ByLanguage, isByLanguage, valueIn } from './languages.js';
 import { checkPhrase } from './phrases.js';
@@ -51,11 +51,11 @@ export function checkHandoffs<Agent>(
         `The agent of ${where} needs a name: records and a restart find it by that.`,
       );
     if (name === own) throw new ConfigError('CONFIG_CONFLICT', `${where} is the agent itself.`);
-    const when = checkText(`${where}.when`, given.when);
-    if (when === undefined || when.trim() === '' || when.length > MAX_WHEN_CHARS)
+    const { when } = given;
+    if (typeof when !== 'string' || when.trim() === '' || when.length > MAX_WHEN_CHARS)
       throw new ConfigError(
         'CONFIG_INVALID',
-        `${where}.when must say when the model hands over, in at most ${MAX_WHEN_CHARS} characters.`,
+        `${where}.when must say when the model hands over, in at most ${MAX_WHEN_CHARS} characters, such as 'questions about bills'.`,
       );
     const say = checkTexts(`${where}.say`, given.say);
     return [key, Object.freeze({ agent: agent as Agent | string, when, say })] as const;

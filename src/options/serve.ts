@@ -200,7 +200,7 @@ const PLACE_OPTIONS = ['port', 'host', 'tunnel', 'handleSignals'];
 /** @throws ConfigError */
 export function checkAttachOptions(options: AttachOptions, client: ServedClient): CheckedServeOptions {
   const where = 'attach()';
-  requireObject(options, where);
+  requireObject(options, where, '{ agent: phone.agent({ … }) }');
   const known = SERVE_OPTIONS.filter((name) => !PLACE_OPTIONS.includes(name));
   checkNames(options, known, where);
   return checkServeOptions({ ...options, host: '127.0.0.1' }, client, { isAttached: true });
@@ -213,7 +213,7 @@ export function checkServeOptions(
   { isAttached = false }: { readonly isAttached?: boolean } = {},
 ): CheckedServeOptions {
   const where = 'serve()';
-  requireObject(options, where);
+  requireObject(options, where, '{ agent: phone.agent({ … }) }');
   checkNames(options, SERVE_OPTIONS, where);
   const { logger, onCallStart, onCallEnd, onTranscript, onMetrics } = options;
   const agents = checkAgents(options);

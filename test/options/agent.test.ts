@@ -124,6 +124,11 @@ describe('AgentOptions', () => {
     expect(named({ tools: [{ name: 'a', description: 'Does.', execute() {} }, { name: 'a b' }] })).toMatch(
       /^The name of tools\[1\] must be/,
     );
+    expect(named({ tools: [{ url: 'https://shop.example.com/mcp' }] })).toMatch(/write mcp\(\{ … \}\)\.$/);
+    expect(named({ tools: [() => 'done'] })).toMatch(/^tools\[0\] takes an object, such as \{ name, /);
+    expect(refusal(() => new Agent((() => ({})) as never)).message).toMatch(
+      /^agent\(\) takes an object, such as \{ systemPrompt/,
+    );
     expect(named({ transferTargets: { sales: '+15550123', desk: '5550123' } })).toMatch(
       /the entry "desk" is not/,
     );

@@ -37,7 +37,7 @@ export function createAgentTools(tools: unknown, clock: Clock = systemClock): re
 }
 
 function createAgentTool(tool: Tool, place: string, clock: Clock): AgentTool {
-  requireObject(tool, place);
+  requireObject(tool, place, '{ name, description, execute }, or the result of mcp({ … })');
   const name = checkName(tool.name, place);
   const where = `The tool ${name}`;
   checkNames(tool, Object.keys(NAMES), where);
@@ -72,7 +72,10 @@ function toRun(tool: Tool, options: Omit<UrlToolOptions, 'url'>): AgentTool['run
 
 function checkName(name: unknown, place: string): string {
   if (typeof name !== 'string' || !/^[\w-]{1,64}$/.test(name))
-    throw new ConfigError('CONFIG_INVALID', `The name of ${place} must be 1 to 64 letters, digits, _ and -.`);
+    throw new ConfigError(
+      'CONFIG_INVALID',
+      `The name of ${place} must be 1 to 64 letters, digits, _ and -.${name === undefined ? ' It has none. For the tools of an MCP server, write mcp({ … }).' : ''}`,
+    );
   if (!BUILT_IN_NAMES.includes(name)) return name;
   throw new ConfigError(
     'CONFIG_CONFLICT',

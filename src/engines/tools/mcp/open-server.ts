@@ -213,6 +213,8 @@ function toHint(error: unknown, { command, env }: McpProgram): string {
   const cause = error instanceof McpFailure ? (error.cause as NodeJS.ErrnoException | undefined) : undefined;
   if (cause?.code !== 'ENOENT')
     return 'Check command, args and env of mcp(); its standard error is logged at level debug.';
+  if (/\s/.test(command))
+    return 'There is no such program (ENOENT). command is the program alone: put its arguments in args.';
   const isSearched = !/[\\/]/.test(command) && env.PATH === undefined;
   return isSearched
     ? 'There is no such program (ENOENT). It inherits no PATH: name PATH in env, or give the whole path as command.'

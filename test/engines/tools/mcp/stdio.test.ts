@@ -151,6 +151,9 @@ describe('an MCP server that is a program', () => {
     await expect(openMcp({ command: '/no/such/program' })).rejects.toThrow(
       'The MCP server program cannot be reached. There is no such program, or no such folder (ENOENT). Check command and cwd of mcp().',
     );
+    await expect(openMcp({ command: 'no-such-program orders.js' })).rejects.toThrow(
+      'There is no such program (ENOENT). command is the program alone: put its arguments in args.',
+    );
     await expect(openMcp({ command: 'no-such-program' })).rejects.toThrow(
       'The MCP server no-such-program cannot be reached. There is no such program (ENOENT). It inherits no PATH: name PATH in env, or give the whole path as command.',
     );
