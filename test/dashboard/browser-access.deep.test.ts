@@ -47,6 +47,7 @@ describeInChromium('the page for everybody', (bench) => {
   it.each([
     ['light', 1440],
     ['dark', 1440],
+    ['light', 1024],
     ['light', 390],
     ['dark', 390],
   ] as const)('has nothing serious against it, %s at %i pixels', async (colorScheme, width) => {
@@ -58,6 +59,11 @@ describeInChromium('the page for everybody', (bench) => {
     await page.locator('tbody a').waitFor();
     await page.locator('article').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
+    await page.getByText('over time').click();
+    await page.getByText('1 of 1 failed (100 %)').waitFor();
+    await page.getByText('Alerts', { exact: true }).click();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.keyboard.press('Escape');
     await page.locator('tbody a').click();
     await page.getByRole('dialog').getByText('Goodbye.').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
@@ -93,6 +99,18 @@ describeInChromium('the page for everybody', (bench) => {
     await page.getByLabel('Dashboard token').waitFor();
     await other.getByLabel('Dashboard token').waitFor();
     await other.close();
+  });
+
+  it('has room on a phone for all that its head says', async () => {
+    const token = 'a-token-of-16-or-more';
+    await bench.serve({ token });
+    const page = await bench.visit(`/?token=${token}`, { viewport: { width: 390, height: 844 } });
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    bench.server.announceDrain();
+    await page.getByText('Server is shutting down').waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    const button = await page.getByRole('button', { name: 'Sign out' }).boundingBox();
+    expect((button?.x ?? 390) + (button?.width ?? 0)).toBeLessThanOrEqual(390);
   });
 
   it('has no sign-out where nobody signs in', async () => {
@@ -184,8 +202,19 @@ describeInChromium('the page for everybody', (bench) => {
       throw new Error(`The Tab key does not lead to ${name}.`);
     };
     await page.keyboard.press('Tab');
+    expect(await focused()).toBe('Alerts');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Space');
+    await page.getByText('Alerts on').waitFor();
+    await page.keyboard.press('Escape');
+    expect(await focused()).toBe('Alerts on');
+    await page.keyboard.press('Tab');
     await page.keyboard.press('ArrowRight');
     await expect.poll(() => page.locator('input[name=range]:checked + span').textContent()).toBe('24 h');
+    await tabTo('Cost, latency and failures over time');
+    await page.keyboard.press('Enter');
+    await page.getByRole('img', { name: 'Cost by component' }).waitFor();
     await tabTo('Hang up');
     await page.keyboard.press('Enter');
     await expect.poll(focused).toBe('Keep');
@@ -198,9 +227,9 @@ describeInChromium('the page for everybody', (bench) => {
     await tabTo('Clear');
     await page.keyboard.press('Enter');
     await page.locator('tbody a').waitFor();
-    await tabTo('Cost');
+    await tabTo('Latency');
     await page.keyboard.press('Enter');
-    await expect.poll(() => page.locator('[aria-sort]').textContent()).toContain('Cost');
+    await expect.poll(() => page.locator('[aria-sort]').textContent()).toContain('Latency');
     await tabTo('outbound');
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').getByText('Goodbye.').waitFor();

@@ -231,6 +231,74 @@ describeInChromium('live calls', (bench) => {
     expect(bench.troubles).toEqual([]);
   });
 
+  it('alerts in the ways that were chosen, when a call fails and when a caller waits', async () => {
+    const page = await bench.open({}, { withClock: true });
+    // A browser without a window shows no notification and makes no sound.
+    await page.addInitScript(`
+      window.alerts = [];
+      window.Notification = class extends EventTarget {
+        static permission = 'granted';
+        static async requestPermission() { return 'granted'; }
+        constructor(title, { body }) { super(); window.alerts.push(body); }
+      };
+      const { start } = OscillatorNode.prototype;
+      OscillatorNode.prototype.start = function (at) { window.alerts.push('tone'); start.call(this, at); };
+      document.hasFocus = () => window.isHere ?? false;
+    `);
+    await page.reload();
+    const heard = () => page.evaluate('window.alerts.splice(0)');
+    const fail = (callId: string) => {
+      bench.callOf(callId)(
+        started({ caller: '+15557771234' }),
+        ended({ endReason: 'provider-failed', error: { code: 'PROVIDER_FAILED', message: 'Gone.' } }),
+      );
+    };
+    fail('before');
+    await page.getByText('1 call', { exact: true }).waitFor();
+    expect(await heard()).toEqual([]);
+    expect(await page.title()).toBe('offhook');
+    await page.getByText('Alerts', { exact: true }).click();
+    for (const way of ['In the title of this tab', 'By a sound', 'By a notification'])
+      await page.getByLabel(way).check();
+    await expect.poll(heard).toEqual(['tone', 'tone']);
+    fail('c1');
+    bench.callOf('fine')(started(), ended());
+    await expect.poll(() => page.title()).toBe('⚠ 1 · offhook');
+    expect(await heard()).toEqual(['Call from ••• 1234 failed: provider failed', 'tone', 'tone']);
+    const publish = bench.callOf('c2');
+    publish(started({ caller: '+15557770002' }), { type: 'phase.changed', phase: 'thinking' });
+    await page.locator('article').waitFor();
+    await page.clock.runFor(9000);
+    expect(await heard()).toEqual([]);
+    await page.clock.runFor(5000);
+    expect(await heard()).toEqual([
+      'Call from ••• 0002: the caller has been waiting for 10 s',
+      'tone',
+      'tone',
+    ]);
+    await expect.poll(() => page.title()).toBe('⚠ 2 · (1) offhook');
+    await page.evaluate("window.isHere = true; window.dispatchEvent(new Event('focus'))");
+    await expect.poll(() => page.title()).toBe('(1) offhook');
+    // What was chosen stays.
+    await page.reload();
+    await page.getByText('Alerts on').click();
+    await page.getByLabel('By a sound').uncheck();
+    expect(await page.getByLabel('In the title of this tab').isChecked()).toBe(true);
+    fail('c3');
+    await expect.poll(heard).toEqual(['Call from ••• 1234 failed: provider failed']);
+    expect(bench.troubles).toEqual([]);
+  });
+
+  it('offers no notifications where the browser allows none', async () => {
+    const page = await bench.open({}, { withClock: true });
+    await page.addInitScript("Notification.requestPermission = async () => 'denied';");
+    await page.reload();
+    await page.getByText('Alerts', { exact: true }).click();
+    await page.getByLabel('By a notification').click();
+    await page.getByText('This browser shows no notifications of this page.').waitFor();
+    expect(await page.getByLabel('By a notification').isChecked()).toBe(false);
+  });
+
   it('tells an ended call whole: sound, tools, timeline, recording, and its JSON', async () => {
     const page = await bench.open();
     const startedAt = Date.now();

@@ -57,7 +57,12 @@ export function formatTime(
     ...(options.seconds ? { second: '2-digit' } : {}),
   });
   if (date.toDateString() === new Date(now).toDateString()) return time;
-  return `${date.toLocaleDateString(undefined, { month: 'short', day: 'numeric' })}, ${time}`;
+  return `${formatDay(at)}, ${time}`;
+}
+
+/** The local day. */
+export function formatDay(at: number): string {
+  return new Date(at).toLocaleDateString(undefined, { month: 'short', day: 'numeric' });
 }
 
 /** `1 turn`, `2 turns`. */

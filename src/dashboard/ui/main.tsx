@@ -4,12 +4,14 @@ import './style/tokens.css';
 import './style/base.css';
 import './style/board.css';
 import './style/figures.css';
+import './style/charts.css';
 import './style/table.css';
 import './style/entry.css';
 import './style/call.css';
 import './style/detail.css';
 import './style/picture.css';
 import { App } from './parts/app.js';
+import { startAlerts } from './state/alerts.js';
 import { stayConnected } from './state/connection.js';
 import { stripToken } from './state/deep-link.js';
 
@@ -17,5 +19,6 @@ stripToken();
 const root = document.getElementById('app');
 if (root !== null) {
   render(<App />, root);
+  startAlerts();
   stayConnected();
 }

@@ -11,18 +11,24 @@ import { LiveCalls } from './live-calls.js';
 import { SignIn } from './sign-in.js';
 
 export function App() {
-  const { page, connection, view, masked, announcement, isDraining } = useAppState();
+  const { page, connection, view, masked, announcement, isDraining, alertWays, missedAlerts } = useAppState();
   const openCall = useOpenCall();
   const activeCount = page.active.size;
   useEffect(() => {
-    document.title = activeCount > 0 ? `(${activeCount}) offhook` : 'offhook';
-  }, [activeCount]);
+    const alerts = missedAlerts > 0 ? `⚠ ${missedAlerts} · ` : '';
+    document.title = `${alerts}${activeCount > 0 ? `(${activeCount}) ` : ''}offhook`;
+  }, [activeCount, missedAlerts]);
 
   if (connection.phase === 'signed-out') return <SignIn />;
   const isEmpty = page.aggregates !== null && activeCount === 0 && page.history.length === 0;
   return (
     <>
-      <Header connection={connection} isDraining={isDraining} isSignedIn={page.isSignedIn} />
+      <Header
+        connection={connection}
+        isDraining={isDraining}
+        isSignedIn={page.isSignedIn}
+        alertWays={alertWays}
+      />
       <main class={connection.phase === 'reconnecting' ? 'stale' : ''}>
         <h1 class="unseen">Calls</h1>
         <Counters page={page} view={view} />

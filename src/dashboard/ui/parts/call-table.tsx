@@ -1,11 +1,11 @@
 // The table of ended calls. Only the rows near the eye exist; the others are two empty ones of the right height.
-import type { EndReason } from '../../../contract/call-record.js';
 import type { CallSummary } from '../../../contract/dashboard-api.js';
 import { formatDuration, formatLatency, formatTime, formatTotal, formatWord } from '../format.js';
 import { update } from '../state/app-store.js';
 import { useToday } from '../state/clock.js';
 import { linkTo } from '../state/deep-link.js';
 import { useRowWindow } from '../state/row-window.js';
+import { isTrouble } from '../state/trouble.js';
 import type { SortKey, View } from '../state/view.js';
 import { memo } from './memo.js';
 import { Direction, Parties, providersOf } from './parties.js';
@@ -109,6 +109,7 @@ interface RowProps {
 
 /** Only rows with news are drawn again. */
 const Row = memo(({ call, masked, index, today }: RowProps) => {
+  // Trouble has a word of its own, not a color alone.
   const isBad = isTrouble(call);
   return (
     <tr aria-rowindex={index}>
@@ -147,16 +148,3 @@ const Row = memo(({ call, masked, index, today }: RowProps) => {
     </tr>
   );
 });
-
-/** Ends that nobody wanted, whatever the outcome. */
-const TROUBLE: readonly (EndReason | null)[] = [
-  'process-lost',
-  'provider-failed',
-  'protocol-error',
-  'stream-lost',
-];
-
-/** Trouble has a word of its own, not a color alone. */
-function isTrouble(call: CallSummary): boolean {
-  return call.error !== null || call.outcome === 'failed' || TROUBLE.includes(call.endReason);
-}

@@ -2,7 +2,7 @@
 import type { Cost } from '../../../contract/call-record.js';
 import { formatMoney, formatTotal } from '../format.js';
 
-const PARTS = [
+export const PARTS = [
   ['stt', 'Speech to text'],
   ['llm', 'Language model'],
   ['tts', 'Text to speech'],

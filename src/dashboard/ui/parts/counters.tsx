@@ -14,6 +14,7 @@ import { refreshAggregates } from '../state/connection.js';
 import type { PageState } from '../state/page-state.js';
 import { type Trend, trendsOf } from '../state/trends.js';
 import { RANGES, type Range, spanOf, type View } from '../state/view.js';
+import { Charts } from './charts.js';
 import { Sparkline } from './sparkline.js';
 
 const RANGE_NAMES: Readonly<Record<Range, string>> = {
@@ -31,9 +32,10 @@ export function Counters({ page, view }: { page: PageState; view: View }) {
   useEffect(() => {
     if (RANGES[view.range] !== null) void refreshAggregates();
   }, [minute]);
-  const trends = useMemo(() => {
-    const oldest = history.at(-1)?.startedAt;
-    return oldest === undefined ? null : trendsOf(history, { from: from ?? oldest, to: to ?? serverNow() });
+  const oldest = history.at(-1)?.startedAt ?? 0;
+  const [trends, now] = useMemo(() => {
+    const until = serverNow();
+    return [trendsOf(history, { from: from ?? oldest, to: to ?? until }), until];
   }, [history, from, to, minute]);
   const figures: readonly (readonly [string, string, Trend | undefined])[] = [
     [
@@ -65,6 +67,7 @@ export function Counters({ page, view }: { page: PageState; view: View }) {
           </div>
         ))}
       </dl>
+      {history.length > 0 && <Charts calls={history} from={from ?? oldest} to={to ?? now} />}
     </section>
   );
 }

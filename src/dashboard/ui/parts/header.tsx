@@ -1,8 +1,9 @@
 // Name, and how far the page may be believed.
 import { formatTime } from '../format.js';
-import type { Connection } from '../state/app-store.js';
+import type { AlertWay, Connection } from '../state/app-store.js';
 import { leave } from '../state/connection.js';
 import { useBrowserSeconds } from '../state/clock.js';
+import { Alerts } from './alerts.js';
 
 /** A short gap is a hiccup, a long one makes the page stale. */
 const STALE_MS = 8000;
@@ -11,9 +12,10 @@ export interface HeaderProps {
   connection: Connection;
   isDraining: boolean;
   isSignedIn: boolean;
+  alertWays: ReadonlySet<AlertWay>;
 }
 
-export function Header({ connection, isDraining, isSignedIn }: HeaderProps) {
+export function Header({ connection, isDraining, isSignedIn, alertWays }: HeaderProps) {
   return (
     <header class="top">
       <span class="name">
@@ -36,6 +38,7 @@ export function Header({ connection, isDraining, isSignedIn }: HeaderProps) {
           {connection.phase === 'live' ? 'Live' : 'Connecting…'}
         </p>
       )}
+      <Alerts ways={alertWays} />
       {isSignedIn && (
         <button type="button" onClick={() => void leave().catch(() => {})}>
           Sign out

@@ -2,7 +2,7 @@
 import type { CallLatency, Turn, TurnLatency } from '../../../contract/call-record.js';
 import { formatLatency } from '../format.js';
 
-const STAGES = [
+export const STAGES = [
   ['endpointingMs', 'End of speech'],
   ['sttMs', 'Speech to text'],
   ['llmFirstTokenMs', 'First token'],
@@ -18,7 +18,7 @@ interface Part {
 }
 
 /** The known stages, and what they leave of the total; a realtime engine has the total only. */
-function partsOf(latency: TurnLatency): Part[] {
+export function partsOf(latency: TurnLatency): Part[] {
   const stages = STAGES.flatMap(([key, label]): Part[] => {
     const ms = latency[key];
     return ms === null ? [] : [{ key, label, ms }];

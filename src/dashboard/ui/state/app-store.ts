@@ -11,6 +11,10 @@ export type Connection =
   | { phase: 'reconnecting'; since: number }
   | { phase: 'signed-out' };
 
+/** How a browser can tell a person who looks elsewhere. */
+export const ALERT_WAYS = ['title', 'sound', 'notification'] as const;
+export type AlertWay = (typeof ALERT_WAYS)[number];
+
 export interface AppState {
   page: PageState;
   connection: Connection;
@@ -20,6 +24,10 @@ export interface AppState {
   /** Telephone numbers show their last four digits only. */
   masked: boolean;
   clockOffsets: ClockOffsets;
+  /** How this browser alerts. */
+  alertWays: ReadonlySet<AlertWay>;
+  /** Alerts since somebody last looked at the page, where the title tells of them. */
+  missedAlerts: number;
   /** A sentence for screen readers. */
   announcement: string;
 }
@@ -31,6 +39,8 @@ let state: AppState = {
   isDraining: false,
   masked: true,
   clockOffsets: NO_OFFSETS,
+  alertWays: new Set(),
+  missedAlerts: 0,
   announcement: '',
 };
 const listeners = new Set<() => void>();

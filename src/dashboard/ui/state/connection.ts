@@ -3,6 +3,7 @@ import type { CallEvent, CallEventType } from '../../../contract/call-event.js';
 import type { Snapshot } from '../../../contract/dashboard-api.js';
 import { ApiError, EVENTS_PATH, fetchAggregates, fetchCalls, signOut } from '../api.js';
 import { formatNumber } from '../format.js';
+import { hearEnd } from './alerts.js';
 import { readState, update, updatePage } from './app-store.js';
 import { serverNow } from './clock.js';
 import { hearOffset } from './clock-offsets.js';
@@ -127,11 +128,13 @@ async function learnWhy(): Promise<void> {
 }
 
 function receive(event: CallEvent): void {
+  const wasUp = readState().page.active.has(event.callId);
   update((app) => ({
     page: applyEvent(app.page, event),
     clockOffsets: hearOffset(app.clockOffsets, event, Date.now()),
     ...announce(event, app.masked),
   }));
+  if (wasUp && event.type === 'call.ended') hearEnd(event.callId);
   // Not put off by the next end: where calls end all the time, figures come all the same.
   const changesFigures = event.type === 'call.ended' || event.type === 'call.forgotten';
   if (!changesFigures || aggregatesTimer !== undefined) return;

@@ -19,6 +19,20 @@ export function waitingSince({ phase, status, direction, startedAt }: CallRecord
   return status === 'ringing' && direction === 'inbound' ? startedAt : null;
 }
 
+/** A caller who has heard nobody for so long waits too long. */
+export const LONG_WAIT_MS = 10_000;
+
+/** The calls whose callers wait too long, each with the beginning of its wait. Whoever is being transferred hears that it rings. */
+export function longWaits(
+  calls: Iterable<CallRecord>,
+  nowOf: (callId: string) => number,
+): { call: CallRecord; since: number }[] {
+  return [...calls].flatMap((call) => {
+    const since = call.phase?.name === 'held' ? null : waitingSince(call);
+    return since !== null && nowOf(call.callId) - since >= LONG_WAIT_MS ? [{ call, since }] : [];
+  });
+}
+
 /** When something last went wrong, epoch milliseconds; null for nothing. */
 function troubledAt({ incidents }: CallRecord): number | null {
   return incidents.at(-1)?.at ?? null;

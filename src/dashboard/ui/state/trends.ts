@@ -26,11 +26,7 @@ export interface Trends {
 export function trendsOf(calls: readonly CallSummary[], span: { from: number; to: number }): Trends | null {
   const widthMs = (span.to - span.from) / SLICES;
   if (calls.length < MIN_CALLS || !(widthMs > 0)) return null;
-  const slices: CallSummary[][] = Array.from({ length: SLICES }, () => []);
-  for (const call of calls) {
-    const index = Math.floor((call.startedAt - span.from) / widthMs);
-    slices[index === SLICES ? SLICES - 1 : index]?.push(call);
-  }
+  const slices = slicesOf(calls, span);
   const each = (value: (slice: readonly CallSummary[]) => number | null) => slices.map(value);
   const known = (slice: readonly CallSummary[], pick: (call: CallSummary) => number | null) =>
     slice.map(pick).filter((value) => value !== null);
@@ -49,6 +45,17 @@ export function trendsOf(calls: readonly CallSummary[], span: { from: number; to
       ),
     ),
   };
+}
+
+/** The calls by the slice of time in which they began; those before and after are left out. `span.to` is later than `span.from`. */
+export function slicesOf(calls: readonly CallSummary[], span: { from: number; to: number }): CallSummary[][] {
+  const widthMs = (span.to - span.from) / SLICES;
+  const slices: CallSummary[][] = Array.from({ length: SLICES }, () => []);
+  for (const call of calls) {
+    const index = Math.floor((call.startedAt - span.from) / widthMs);
+    slices[index === SLICES ? SLICES - 1 : index]?.push(call);
+  }
+  return slices;
 }
 
 function mostAtATime(calls: readonly CallSummary[], span: { from: number; to: number }): number {

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { CallFact } from '../../../../src/contract/call-event.js';
 import type { CallRecord } from '../../../../src/contract/call-record.js';
-import { keepOrder, LIVE_ORDERS, selectLive, waitingSince } from '../../../../src/dashboard/ui/state/live.js';
+import {
+  keepOrder,
+  LIVE_ORDERS,
+  longWaits,
+  selectLive,
+  waitingSince,
+} from '../../../../src/dashboard/ui/state/live.js';
 import { reduceCall } from '../../../../src/events/reduce.js';
 import { IDENTITY, stamp, started } from '../../../support/call-facts.js';
 
@@ -52,6 +58,14 @@ describe('calls that are up', () => {
 
   it('wait from the moment that nobody speaks to the caller', () => {
     expect(CALLS.map((each) => waitingSince(each))).toEqual([null, 4010, 3000, null, 5010, null]);
+  });
+
+  it.each([
+    [12_999, []],
+    [13_000, ['rings']],
+    [99_999, ['thinks', 'rings']],
+  ])('wait too long after ten seconds, but for who is being transferred: at %s', (now, ids) => {
+    expect(longWaits(CALLS, () => now).map(({ call: each }) => each.callId)).toEqual(ids);
   });
 
   it('keep their places while they are pointed at, and new ones come behind', () => {
