@@ -6,6 +6,7 @@ import { describeError } from '../base/log.js';
 import { maskPhone } from '../base/redact.js';
 import type { CallAnswer } from '../carriers/carrier.js';
 import type { SayOptions, SayOutcome } from '../contract/call-command.js';
+import type { CallEvent } from '../contract/call-event.js';
 import type { CallRecord, HangUpState, LocalRecording } from '../contract/call-record.js';
 import { type BriefCall, type BriefEnding, recordBriefly, reportedBriefly } from './ending/brief-call.js';
 import { Budget, type BudgetLimits } from './money/budget.js';
@@ -75,6 +76,7 @@ export class CallDirectory implements CallDesk {
     this.#records = new RecordWatch(bus);
     this.#costs = new CostWatch(environment);
     this.budget = environment.budget && this.#brake(environment.budget);
+    bus.subscribe((event) => this.learn(event));
   }
 
   get isOverBudget(): boolean {
@@ -136,6 +138,20 @@ export class CallDirectory implements CallDesk {
     call.ledger.close();
     this.#costs.leave(call);
     this.#registry.erase(callId);
+  }
+
+  /**
+   * Somebody states this of a call. Where that is another process in a higher term, the call is its own, and this one had only not heard of that: it
+   * closes the stream, and neither states nor keeps anything of the call any more.
+   */
+  learn({ callId, nodeId, term, type }: Pick<CallEvent, 'callId' | 'nodeId' | 'term' | 'type'>): void {
+    if (nodeId === this.#env.nodeId) return;
+    const session = this.#registry.session(callId);
+    if (session === undefined || term <= session.term) return;
+    this.#env.logger.warn({ callId, term }, 'another process has the call: it is let go');
+    session.disown();
+    this.#registry.leave(session);
+    this.#states?.leave(callId, { isForgotten: type === 'call.forgotten' });
   }
 
   /** Keeps every call that begins from now on for another process. `unstored` as in `CallStatesOptions`. */

@@ -275,6 +275,10 @@ export class CallSession {
     return this.#identity.carrierCallId;
   }
 
+  get term(): number {
+    return this.#ledger.term;
+  }
+
   /** What another process needs to go on with the call; undefined once it is over. */
   get state(): Omit<CallState, 'facts'> | undefined {
     if (this.#isOver) return undefined;
@@ -342,6 +346,12 @@ export class CallSession {
     const awaitedSince = state.awaitedSince ?? this.#media.downSince ?? this.#ledger.clock.wallNow();
     this.#media.close(MOVED_CLOSE);
     return { ...state, ledger, awaitedSince };
+  }
+
+  /** Another process has had the call for some time: as `letGo`, and not even what has happened here is stated. */
+  disown(): void {
+    this.#ledger.close();
+    this.letGo();
   }
 
   /** False while something is under way that this process alone knows the end of. */

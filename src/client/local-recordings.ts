@@ -110,8 +110,11 @@ export class LocalRecordings {
     if (recordings === undefined) return;
     const { calls } = await store.list({ limit: MAX_ASKED, status: 'completed' });
     const open = calls.filter(({ localRecording }) => isOpen(localRecording)).map(({ callId }) => callId);
+    const forgotten = new Set((await store.forgotten?.())?.map(({ callId }) => callId));
     for (const callId of new Set([...(await recordings.left()), ...open])) {
       if (this.#isClosed) return;
+      // Written by a process that had not heard of it.
+      if (forgotten.has(callId)) await recordings.remove(callId);
       const record = await store.get(callId);
       // One that is up is recorded here, or in the process that has it.
       if (record?.status !== 'completed') continue;

@@ -6,7 +6,13 @@ import type { Aggregates, CallsPage } from '../../src/contract/dashboard-api.js'
 import type { OPENAPI } from '../../src/dashboard/openapi.js';
 import { EVERY_FACT, ended, stamp, started } from '../support/call-facts.js';
 import { violations, violationsOf } from '../support/openapi-check.js';
-import { type DashboardServer, errorCodeOf, send, startDashboard } from '../support/dashboard-server.js';
+import {
+  type DashboardServer,
+  errorCodeOf,
+  send,
+  startDashboard,
+  failingControls,
+} from '../support/dashboard-server.js';
 
 let server: DashboardServer;
 const get = async (path: string) => send(server.url + path);
@@ -384,17 +390,7 @@ describe('commands', () => {
     [new Error('secret of a vendor'), 500],
   ])('passes on what the owner says: %s', async (error, status) => {
     await server.close();
-    const reject = () => Promise.reject(error);
-    const controls = {
-      hangUp: reject,
-      transfer: reject,
-      sendDigits: reject,
-      say: reject,
-      inform: reject,
-      pauseRecording: reject,
-      resumeRecording: reject,
-    };
-    server = await startDashboard({ controls });
+    server = await startDashboard({ controls: failingControls(error) });
     const answer = await post('unheard-of/hangup', {});
     expect(answer.status).toBe(status);
     expect(violationsOf('/api/dashboard/calls/{callId}/hangup', 'POST', answer)).toEqual([]);

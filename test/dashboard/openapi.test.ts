@@ -7,7 +7,7 @@ import { EXAMPLES } from '../../src/dashboard/examples.js';
 import { OPENAPI } from '../../src/dashboard/openapi.js';
 import { MemoryStore } from '../../src/stores/memory-store.js';
 import { ended, stamp, started } from '../support/call-facts.js';
-import { type DashboardServer, send, startDashboard } from '../support/dashboard-server.js';
+import { type DashboardServer, send, startDashboard, failingControls } from '../support/dashboard-server.js';
 import { violations, violationsOf } from '../support/openapi-check.js';
 
 const CALL = '/api/dashboard/calls/{callId}';
@@ -263,18 +263,7 @@ describe('every answer of the running server', () => {
       [new CarrierError('No.', { status: null, retryable: true }), 502],
       [new Error('x'), 500],
     ] as const) {
-      const reject = () => Promise.reject(error);
-      const server = await startDashboard({
-        controls: {
-          hangUp: reject,
-          transfer: reject,
-          sendDigits: reject,
-          say: reject,
-          inform: reject,
-          pauseRecording: reject,
-          resumeRecording: reject,
-        },
-      });
+      const server = await startDashboard({ controls: failingControls(error) });
       const path = '/api/dashboard/calls/live/hangup';
       const answer = await send(server.url + path, { method: 'POST', headers: JSON_TYPE, body: '{}' });
       expect([answer.status, violationsOf(`${CALL}/hangup`, 'POST', answer)]).toEqual([status, []]);

@@ -23,6 +23,15 @@ const talk = (callId: string, length = 3): CallFact[] => [
   ended(),
 ];
 
+/** The folder of a call that is over, and its store, which is closed. */
+async function leaveCall(callId: string): Promise<{ folder: string; store: DiskStore }> {
+  const folder = await makeFolder();
+  const store = await openDisk({ folder });
+  await play(store, callId);
+  await store.close();
+  return { folder, store };
+}
+
 async function play(store: DiskStore, callId: string, facts = talk(callId)): Promise<void> {
   for (const event of stamp(facts, { callId })) await store.append(event);
 }
@@ -120,10 +129,7 @@ describe('a call that is deleted', () => {
   });
 
   it('is rid of at the next start where the process died before its files were', async () => {
-    const folder = await makeFolder();
-    const store = await openDisk({ folder });
-    await play(store, '0001');
-    await store.close();
+    const { folder } = await leaveCall('0001');
     const log = await LevelLog.open({ folder });
     await log.erase({ call: 0, rows: 5, callId: '0001', value: encodeFact(forgotten('0001')) });
     await log.close();
@@ -134,10 +140,7 @@ describe('a call that is deleted', () => {
   });
 
   it('is said to be on disk still where that cannot be written, and is gone once it can', async () => {
-    const folder = await makeFolder();
-    const store = await openDisk({ folder });
-    await play(store, '0001');
-    await store.close();
+    const { folder, store } = await leaveCall('0001');
     const error: unknown = await store.append(forgotten('0001')).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(StoreError);
     expect(await store.get('0001')).toBeUndefined();

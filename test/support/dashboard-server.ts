@@ -102,6 +102,20 @@ export async function startDashboard(options: DashboardServerOptions = {}): Prom
   };
 }
 
+/** Commands that all fail. */
+export function failingControls(error: Error): CallControls {
+  const reject = () => Promise.reject(error);
+  return {
+    hangUp: reject,
+    transfer: reject,
+    sendDigits: reject,
+    say: reject,
+    inform: reject,
+    pauseRecording: reject,
+    resumeRecording: reject,
+  };
+}
+
 export interface RawAnswer {
   status: number;
   headers: IncomingHttpHeaders;

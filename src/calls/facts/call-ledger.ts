@@ -113,6 +113,11 @@ export class CallLedger {
     };
   }
 
+  /** In which its facts are stated. */
+  get term(): number {
+    return this.#stamp.term;
+  }
+
   /** What the caller experiences now; undefined before agent and caller talk. */
   get currentPhase(): CallPhase | undefined {
     return this.#phase;

@@ -11,7 +11,7 @@ export class FactStamp {
   readonly #nodeId: string;
   readonly #bus: EventBus;
   readonly #clock: Clock;
-  readonly #term: number;
+  readonly term: number;
   /** Undefined where the call began here. */
   readonly #originId: string | undefined;
   #seq: number;
@@ -28,7 +28,7 @@ export class FactStamp {
     this.#nodeId = context.nodeId;
     this.#bus = context.bus;
     this.#clock = context.clock;
-    this.#term = record === undefined ? 1 : termAfter(record, context.nodeId);
+    this.term = record === undefined ? 1 : termAfter(record, context.nodeId);
     const originId = record && originOf(record);
     this.#originId = originId === context.nodeId ? undefined : originId;
     this.#seq = record?.seq ?? 0;
@@ -46,7 +46,7 @@ export class FactStamp {
     this.#seq += 1;
     this.#at = Math.max(this.#at, at);
     // One literal: the objects are kept, and a spread in the middle would make each larger.
-    const [callId, nodeId, term] = [this.callId, this.#nodeId, this.#term];
+    const [callId, nodeId, term] = [this.callId, this.#nodeId, this.term];
     const event = { callId, nodeId, term, seq: this.#seq, at: this.#at, ...fact };
     this.#bus.publish(this.#originId === undefined ? event : { ...event, originId: this.#originId });
   }

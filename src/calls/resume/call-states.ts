@@ -108,6 +108,15 @@ export class CallStates {
     return { text, kept: this.#track(write()) };
   }
 
+  /** Another process has the call, and its file: this one writes nothing more. Of one that was deleted nobody has one, and what was written here goes. */
+  leave(callId: string, { isForgotten }: { isForgotten: boolean }): void {
+    const kept = this.#kept.get(callId);
+    if (kept === undefined) return;
+    if (isForgotten) this.#remove(callId);
+    kept.isOver = true;
+    this.#kept.delete(callId);
+  }
+
   /** Resolves when everything that was begun is done. */
   async settled(): Promise<void> {
     while (this.#open.size > 0) await Promise.all(this.#open);

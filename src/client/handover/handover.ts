@@ -8,13 +8,14 @@ import { pause, within } from '../../base/pause.js';
 import type { CallDirectory } from '../../calls/call-directory.js';
 import type { CallControls } from '../../contract/call-command.js';
 import type { CallEvent } from '../../contract/call-event.js';
+import { termOf } from '../../events/reduce.js';
 import { checkDrainOptions } from '../../options/drain.js';
 import type { Neighbor } from '../../server/neighbor.js';
 import type { PrivateSocket } from '../../server/private-socket.js';
 import type { PhoneServer } from '../../server/server.js';
 import { openControl } from './control.js';
 import type { LentStore } from './lent-store.js';
-import { type FactsTaken, type GivenCall, Predecessor } from './predecessor.js';
+import { type FactsTaken, type GivenCall, type Outranking, Predecessor } from './predecessor.js';
 import { findProcesses, type ProcessStatus } from './processes.js';
 import { carryOut, controlsOver, type RemoteCommand } from './remote-controls.js';
 import { Successor } from './successor.js';
@@ -179,13 +180,19 @@ export class Handover {
       },
       'POST /facts': async ({ facts }: { facts?: unknown }): Promise<FactsTaken> => {
         const deletions: Promise<string | undefined>[] = [];
+        const outranked = new Map<string, Outranking>();
         for (const fact of facts as readonly CallEvent[]) {
           // Its files take their time, and nothing comes behind it that is of the call.
           if (fact.type === 'call.forgotten') deletions.push(this.#delete(fact));
           else await this.#take(fact);
+          const above = await this.#above(fact);
+          if (above !== undefined) outranked.set(fact.callId, above);
         }
         const undeleted = await Promise.all(deletions);
-        return { undeleted: undeleted.filter((callId) => callId !== undefined) };
+        return {
+          undeleted: undeleted.filter((callId) => callId !== undefined),
+          outranked: [...outranked.values()],
+        };
       },
       'POST /calls/{callId}': async (body: object, { callId }: { callId: string }) => {
         // It comes again where the answer was lost.
@@ -321,6 +328,20 @@ export class Handover {
       this.#parts.hear(fact);
     } catch (error) {
       this.#parts.logger.error({ callId: fact.callId, ...describeError(error) }, 'event not stored');
+    }
+  }
+
+  /** What makes a fact one of a process that has lost its call, and does not know. Undefined where it has not. Never rejects. */
+  async #above({ callId, nodeId, term }: CallEvent): Promise<Outranking | undefined> {
+    try {
+      const record = await this.#store.get(callId);
+      const isOthers = record !== undefined && record.nodeId !== nodeId && termOf(record) > term;
+      if (isOthers) return { callId, nodeId: record.nodeId, term: termOf(record), type: 'call.status' };
+      if (record !== undefined) return undefined;
+      const deletions = await this.#store.forgotten();
+      return deletions.find((each) => each.callId === callId && each.nodeId !== nodeId);
+    } catch {
+      return undefined;
     }
   }
 

@@ -33,10 +33,15 @@ export interface GivenCall {
   readonly facts: readonly CallEvent[];
 }
 
+/** The last that is known of a call, stated in a higher term than a fact that has come. */
+export type Outranking = Pick<CallEvent, 'callId' | 'nodeId' | 'term' | 'type'>;
+
 /** What became of facts that were given to the process that has the store. */
 export interface FactsTaken {
   /** Calls whose deletion it could not finish. @default none */
   readonly undeleted?: readonly string[];
+  /** Of calls that are another process's: what says so. @default none */
+  readonly outranked?: readonly Outranking[];
 }
 
 export interface PredecessorEvents {

@@ -39,7 +39,7 @@ export interface SuccessorParts {
   readonly path: string;
   readonly desk: Pick<
     CallDirectory,
-    'movableCalls' | 'letGo' | 'isLive' | 'holdsPlace' | 'hasEnded' | 'liveCount' | 'expectedCount'
+    'learn' | 'movableCalls' | 'letGo' | 'isLive' | 'holdsPlace' | 'hasEnded' | 'liveCount' | 'expectedCount'
   >;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -322,6 +322,8 @@ export class Successor implements Neighbor, OtherProcess {
       timeoutMs: FACTS_MS,
     });
     if (status !== 200) throw new Error(`The other process answered ${status}.`);
-    return (JSON.parse(body) as FactsTaken).undeleted ?? [];
+    const { undeleted = [], outranked = [] } = JSON.parse(body) as FactsTaken;
+    for (const each of outranked) this.#parts.desk.learn(each);
+    return undeleted;
   }
 }

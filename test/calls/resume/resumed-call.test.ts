@@ -7,6 +7,8 @@ import { decodeState } from '../../../src/calls/resume/call-state.js';
 import { MAX_RECORDING_PAUSES } from '../../../src/contract/call-record.js';
 import { STATE_VERSION } from '../../../src/conversation/state.js';
 import { LiveRecording } from '../../../src/recordings/live-recording.js';
+import type { CallEvent } from '../../../src/contract/call-event.js';
+import { stamp } from '../../support/call-facts.js';
 import { startText } from '../../support/call-bench.js';
 import { KINDS, OUTBOUND, type SceneKind } from '../scene.js';
 import { KeptScene } from './left-call.js';
@@ -344,6 +346,47 @@ describe.each(STEERED)('a caller who is being handed over, $steering', (kind) =>
     else await next.bench.pass(5100);
     next.next(3);
     expect(next.bench.engine.heard).toEqual(['start']);
+  });
+});
+
+describe.each(KINDS)('a call that another process turns out to have, $steering, $direction', (kind) => {
+  const heard = ({ bench, callId }: KeptScene, fact: Partial<CallEvent> = {}) => {
+    const [event] = stamp([{ type: 'turn.started', turnIndex: 1 }], { callId, at: 5 });
+    const foreign = { ...event, nodeId: 'node-2', term: 2, ...fact } as CallEvent;
+    bench.bus.publish(foreign);
+    return foreign;
+  };
+
+  it('is let go: the stream is closed, and nothing more is stated, asked or kept', async () => {
+    const scene = await talking(kind);
+    const { bench, states } = scene;
+    const foreign = heard(scene);
+    const [kept, writes] = [states.texts.get(scene.callId), states.writes];
+    expect([scene.isLive, scene.socket.closes.length, bench.engine.heard.at(-1)]).toEqual([
+      false,
+      1,
+      'close',
+    ]);
+    bench.rest.requests.length = 0;
+    scene.stop();
+    scene.over('answered');
+    await bench.pass(15 * 60_000);
+    expect(bench.events.at(-1)).toBe(foreign);
+    expect([states.texts.get(scene.callId), states.writes]).toEqual([kept, writes]);
+    expect([bench.rest.requests, bench.clock.pending]).toEqual([[], 0]);
+  });
+
+  it('leaves nothing where it was deleted meanwhile', async () => {
+    const scene = await talking(kind);
+    heard(scene, { type: 'call.forgotten' });
+    await scene.bench.pass(1000);
+    expect([scene.isLive, scene.states.texts.size]).toEqual([false, 0]);
+  });
+
+  it('goes on where that process has it in no higher term', async () => {
+    const scene = await talking(kind);
+    heard(scene, { term: 1 });
+    expect(scene.isLive).toBe(true);
   });
 });
 

@@ -2,6 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { findProcesses } from '../../../src/client/handover/processes.js';
 import type { CallEvent } from '../../../src/contract/call-event.js';
 import { SIMULATED_CARRIERS } from '../../../src/contract/call-record.js';
 import type { Offhook, ServeOptions } from '../../../src/index.js';
@@ -89,6 +90,33 @@ describe('a call that the old server deletes', { timeout: 60_000 }, () => {
     expect(await next.server.calls.get(over.callId)).toBeUndefined();
     isDeleted.abort();
     await calling;
+  });
+});
+
+describe.each(SIMULATED_CARRIERS)('a call that the old server has lost without knowing, on %s', (id) => {
+  it('is let go as soon as that hears of a higher term', { timeout: 60_000 }, async () => {
+    await using deploy = await Deploy.on(id);
+    const old = await deploy.serve();
+    deploy.proxy.switchTo(old.port);
+    const calling = deploy.simulator.call({ script: [WAIT, { type: 'pause', durationMs: 20_000 }] });
+    const { callId } = await eventually('the greeting', () =>
+      old.facts.find(({ type }) => type === 'turn.completed'),
+    );
+    await deploy.serve();
+    const { found } = await findProcesses(deploy.dataDir);
+    const next = found.find(({ status }) => status.state === 'serving');
+    const fact = { type: 'turn.started', turnIndex: 5, callId, nodeId: 'a third', term: 9, seq: 1, at: 5 };
+    await next?.peer.ask('/facts', { body: JSON.stringify({ facts: [fact] }), timeoutMs: 5000 });
+    for (const { peer } of found) peer.close();
+    // Whatever it states is answered with that.
+    void old.phone.say(callId, 'Are you there?').catch(() => {});
+    await eventually('the end of the stream', () =>
+      old.logger.sentences('warn').includes('another process has the call: it is let go') ? true : undefined,
+    );
+    const count = old.facts.length;
+    await calling;
+    expect(old.facts.slice(count).filter((each) => each.callId === callId)).toEqual([]);
+    expect(old.ended).toEqual([]);
   });
 });
 
