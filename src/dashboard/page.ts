@@ -30,6 +30,8 @@ export function createPage(html: string): Page {
     `script-src ${hashes(html, 'script')}`,
     `style-src ${hashes(html, 'style')}`,
     "connect-src 'self'",
+    // Recordings.
+    "media-src 'self'",
     'img-src data:',
     "base-uri 'none'",
     "form-action 'none'",

@@ -1,24 +1,8 @@
 // The page for everybody: by keyboard alone, by screen reader, in the dark, on a phone, in two tabs.
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { ended, say, started, turn } from '../support/call-facts.js';
 import { describeInChromium } from '../support/dashboard-page.js';
-
-interface AxeResults {
-  violations: { id: string; impact: string | null; nodes: { html: string }[] }[];
-}
-
-/** What axe finds that is serious. The page forbids foreign scripts, so it comes in through the debugger. */
-async function seriousFindings(page: Page): Promise<string[]> {
-  const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-  await page.evaluate(source);
-  const { violations } = (await page.evaluate('axe.run()')) as AxeResults;
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-}
+import { seriousFindings } from '../support/page-findings.js';
 
 describeInChromium('the page for everybody', (bench) => {
   function fill(): void {

@@ -332,8 +332,8 @@ describeInChromium('live calls', (bench) => {
     await page.locator('tbody a').click();
     const detail = page.getByRole('dialog');
     await detail.getByRole('img', { name: /over 0:04, with 1 turn and 1 interruption$/ }).waitFor();
-    expect(await detail.locator('svg.envelope path.caller').getAttribute('d')).toMatch(/^M.+Z$/);
-    expect(await detail.locator('svg.envelope .tick-clear').count()).toBe(1);
+    expect(await detail.locator('.envelope path.caller').getAttribute('d')).toMatch(/^M.+Z$/);
+    expect(await detail.locator('.envelope .tick-clear').count()).toBe(1);
     const timeline = await detail.locator('.timeline').textContent();
     expect(timeline).toMatch(/Ringing.*Stream replaced The stream came back\..*Ended caller hangup/);
     expect(timeline).toContain('Tool find_slot 120 ms');

@@ -42,6 +42,7 @@ describe('the page', () => {
     expect(rules).toEqual([
       "default-src 'none'",
       "connect-src 'self'",
+      "media-src 'self'",
       'img-src data:',
       "base-uri 'none'",
       "form-action 'none'",

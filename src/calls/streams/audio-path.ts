@@ -69,7 +69,8 @@ export class AudioPath implements SoundReceiver {
   constructor(line: AudioLine, options: AudioPathOptions) {
     const { clock } = options;
     this.#options = options;
-    this.#startedAt = clock.wallNow();
+    // Times of the envelope are the call's, which another process may have begun.
+    this.#startedAt = Math.round(clock.wallNow() - clock.now());
     this.#format = line.format;
     this.#framer = new Framer(FRAME_SAMPLES, (frame) => this.#hear(frame));
     const { inbound, way } = this.#convertersOf(line);

@@ -69,6 +69,21 @@ export async function fetchCalls(filter: CallFilter): Promise<CallsPage> {
   return (await (await request(path)).json()) as CallsPage;
 }
 
+/** The recording of a call, a WAV file. */
+export function audioPath(callId: string): string {
+  return `api/dashboard/calls/${encodeURIComponent(callId)}/audio`;
+}
+
+/** Reads a piece of a recording, for an audio element does not say why it failed. @throws ApiError */
+export async function tryAudio(callId: string, { from, to }: { from: number; to: number }): Promise<void> {
+  const response = await request(audioPath(callId), { headers: { Range: `bytes=${from}-${to}` } });
+  try {
+    await response.arrayBuffer();
+  } catch {
+    throw new ApiError(0, 'The recording breaks off here: its file is damaged, or the server is gone.');
+  }
+}
+
 export async function hangUp(callId: string): Promise<void> {
   await command(`${encodeURIComponent(callId)}/hangup`, {});
 }

@@ -12,6 +12,12 @@ export function formatDuration(durationMs: number | null): string {
   return hours > 0 ? `${hours}:${clock.join(':')}` : clock.join(':').replace(/^0/, '');
 }
 
+/** A place on the axis of a call: `1:05`, whole seconds gone by, and `−0:03` before its second 0. */
+export function formatPlace(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  return `${seconds < 0 ? '−' : ''}${formatDuration(Math.abs(seconds) * 1000)}`;
+}
+
 /** `840 ms`, `1.24 s`. */
 export function formatLatency(latencyMs: number | null): string {
   if (latencyMs === null) return UNKNOWN;

@@ -13,9 +13,10 @@ import './style/picture.css';
 import { App } from './parts/app.js';
 import { startAlerts } from './state/alerts.js';
 import { stayConnected } from './state/connection.js';
-import { stripToken } from './state/deep-link.js';
+import { keepAddress, stripToken } from './state/deep-link.js';
 
 stripToken();
+keepAddress();
 const root = document.getElementById('app');
 if (root !== null) {
   render(<App />, root);

@@ -2,6 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import { useAppState } from '../state/app-store.js';
 import { useOpenCall } from '../state/deep-link.js';
+import { useShownCalls } from '../state/found.js';
 import { CallDetail } from './call-detail.js';
 import { Counters } from './counters.js';
 import { EmptyState } from './empty-state.js';
@@ -13,6 +14,7 @@ import { SignIn } from './sign-in.js';
 export function App() {
   const { page, connection, view, masked, announcement, isDraining, alertWays, missedAlerts } = useAppState();
   const openCall = useOpenCall();
+  const shown = useShownCalls(page, view);
   const activeCount = page.active.size;
   useEffect(() => {
     const alerts = missedAlerts > 0 ? `⚠ ${missedAlerts} · ` : '';
@@ -37,11 +39,13 @@ export function App() {
         ) : (
           <div class="board">
             <LiveCalls calls={page.active} view={view.live} controls={page.controls} masked={masked} />
-            <History page={page} view={view} masked={masked} />
+            <History page={page} view={view} shown={shown} masked={masked} />
           </div>
         )}
       </main>
-      {openCall !== null && <CallDetail key={openCall} callId={openCall} page={page} masked={masked} />}
+      {openCall !== null && (
+        <CallDetail open={openCall} page={page} shown={shown.calls} live={view.live} masked={masked} />
+      )}
       <p class="unseen" role="status">
         {announcement}
       </p>

@@ -1,5 +1,5 @@
 // Where the money of a call went.
-import type { Cost } from '../../../contract/call-record.js';
+import type { Cost, Usage } from '../../../contract/call-record.js';
 import { formatMoney, formatTotal } from '../format.js';
 
 export const PARTS = [
@@ -9,7 +9,23 @@ export const PARTS = [
   ['telephony', 'Telephony'],
 ] as const;
 
-export function CostTable({ cost }: { cost: Cost }) {
+/** What was used, in words: nothing that is zero. */
+function usedOf(usage: Usage): string {
+  const { llmInputTokens, llmCachedTokens, llmOutputTokens, sttSeconds, ttsCharacters } = usage;
+  const cached = llmCachedTokens > 0 ? ` (${llmCachedTokens.toLocaleString()} cached)` : '';
+  const parts = [
+    [llmInputTokens, `tokens in${cached}`],
+    [llmOutputTokens, 'tokens out'],
+    [Math.round(sttSeconds), 's recognized'],
+    [ttsCharacters, 'characters spoken'],
+  ] as const;
+  return parts
+    .filter(([count]) => count > 0)
+    .map(([count, what]) => `${count.toLocaleString()} ${what}`)
+    .join(' · ');
+}
+
+export function CostTable({ cost, usage }: { cost: Cost; usage: Usage | null }) {
   return (
     <section aria-labelledby="cost-title">
       <h3 id="cost-title">
@@ -29,6 +45,7 @@ export function CostTable({ cost }: { cost: Cost }) {
         </div>
       </dl>
       <CostBar cost={cost} />
+      {usage !== null && <p class="used">{usedOf(usage)}</p>}
     </section>
   );
 }

@@ -6,9 +6,7 @@ import { CALL_FACETS, type CallFacet } from '../../../events/call-filter.js';
 import { formatWord } from '../format.js';
 import { update } from '../state/app-store.js';
 import { nameIncident } from '../state/timeline.js';
-import { type Choices, countChoices, NO_CHOICES, namesOf, type View } from '../state/view.js';
-
-const DIRECTIONS = ['inbound', 'outbound'] as const;
+import { type Choices, countChoices, DIRECTIONS, NO_CHOICES, namesOf, type View } from '../state/view.js';
 
 const FACET_NAMES: Readonly<Record<CallFacet, string>> = {
   incident: 'Incident',

@@ -1,21 +1,22 @@
 // Ended calls: chosen, ordered, and given out as files.
-import { useMemo } from 'preact/hooks';
-import type { CallSummary } from '../../../contract/dashboard-api.js';
 import { exportPath } from '../api.js';
 import { update } from '../state/app-store.js';
 import type { PageState } from '../state/page-state.js';
-import { type Found, useFound } from '../state/found.js';
-import { countChoices, filterOf, selectCalls, type View } from '../state/view.js';
+import type { Found, ShownCalls } from '../state/found.js';
+import { countChoices, filterOf, type View } from '../state/view.js';
 import { CallTable } from './call-table.js';
 import { Filters } from './filters.js';
 
-export function History({ page, view, masked }: { page: PageState; view: View; masked: boolean }) {
-  const { history, forgotten } = page;
-  const found = useFound(view, history);
-  const calls = useMemo(
-    () => selectCalls(candidates(page, found, view), view),
-    [history, forgotten, found, view],
-  );
+export interface HistoryProps {
+  page: PageState;
+  view: View;
+  shown: ShownCalls;
+  masked: boolean;
+}
+
+export function History({ page, view, shown, masked }: HistoryProps) {
+  const { history } = page;
+  const { calls, found } = shown;
   const isPart = countChoices(view) > 0 || view.range !== 'all';
   // The file holds what the list does: ended calls.
   const filter = filterOf(view);
@@ -59,14 +60,4 @@ export function History({ page, view, masked }: { page: PageState; view: View; m
 function emptyWord({ history }: PageState, { isOpen }: Found): string {
   if (history.length === 0) return 'No call has ended yet.';
   return isOpen ? 'Searching…' : 'No call matches.';
-}
-
-/** The calls that the view is of: those that the page holds, unless what was said decides, and those that the server finds. */
-function candidates({ history, forgotten }: PageState, { calls }: Found, { words }: View): CallSummary[] {
-  const held = new Map(history.map((call) => [call.callId, call]));
-  const found = calls
-    .filter(({ callId }) => !forgotten.has(callId))
-    .map((call) => held.get(call.callId) ?? call);
-  if (words.trim() !== '') return found;
-  return [...history, ...found.filter(({ callId }) => !held.has(callId))];
 }

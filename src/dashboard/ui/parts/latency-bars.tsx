@@ -1,6 +1,14 @@
 // Where the time of each turn went. The parts of a bar sum to its total, and all bars share one scale.
-import type { CallLatency, Turn, TurnLatency } from '../../../contract/call-record.js';
-import { formatLatency } from '../format.js';
+import { useState } from 'preact/hooks';
+import type {
+  CallLatency,
+  ToolCall,
+  TranscriptEntry,
+  Turn,
+  TurnLatency,
+} from '../../../contract/call-record.js';
+import { formatLatency, formatMoney } from '../format.js';
+import type { Playhead } from '../state/playhead.js';
 
 export const STAGES = [
   ['endpointingMs', 'End of speech'],
@@ -29,21 +37,53 @@ export function partsOf(latency: TurnLatency): Part[] {
     : stages;
 }
 
-export function LatencyBars(props: { turns: readonly Turn[]; latency: CallLatency; isOver: boolean }) {
-  const { turns, latency, isOver } = props;
-  const measured = turns.filter((turn) => turn.latency.totalMs !== null);
-  const longest = Math.max(1, ...measured.map((turn) => turn.latency.totalMs ?? 0));
+export interface LatencyBarsProps {
+  turns: readonly Turn[];
+  /** The agent's entry of a turn says when it began to speak. */
+  transcript: readonly TranscriptEntry[];
+  latency: CallLatency;
+  isOver: boolean;
+  /** Second 0 of the call, epoch milliseconds. */
+  zero: number;
+  head: Playhead;
+  /** The turn that is pointed at, here or elsewhere. */
+  turn: number | null;
+  pointAt: (turn: number | null) => void;
+}
+
+export function LatencyBars(props: LatencyBarsProps) {
+  const { turns, transcript, latency, isOver } = props;
+  const [isSlowestFirst, setSlowestFirst] = useState(false);
+  const answered = turns.filter(({ latency: { totalMs } }) => totalMs !== null);
+  const totalOf = (turn: Turn) => turn.latency.totalMs ?? 0;
+  const measured = isSlowestFirst ? answered.toSorted((a, b) => totalOf(b) - totalOf(a)) : answered;
+  const longest = Math.max(1, ...answered.map(totalOf));
   const legend = STAGES.filter(([key]) => latency.stages[key] !== null);
+  const spokenAt = new Map(
+    transcript.flatMap((entry) => (entry.role === 'agent' ? [[entry.turnIndex, entry.at]] : [])),
+  );
+  const { avgMs, p50Ms, p95Ms, p99Ms } = latency;
   return (
     <section aria-labelledby="latency-title">
       <h3 id="latency-title">
         Latency
         <small>
-          average {formatLatency(latency.avgMs)} · P95 {formatLatency(latency.p95Ms)}
+          average {formatLatency(avgMs)} · P50 {formatLatency(p50Ms)} · P95 {formatLatency(p95Ms)} · P99{' '}
+          {formatLatency(p99Ms)}
         </small>
       </h3>
       {measured.length === 0 && (
         <p class="quiet">{isOver ? 'No turn was answered.' : 'No turn has been answered yet.'}</p>
+      )}
+      {measured.length > 1 && (
+        <button
+          type="button"
+          class="slowest"
+          aria-pressed={isSlowestFirst}
+          onClick={() => setSlowestFirst(!isSlowestFirst)}
+        >
+          Slowest first
+        </button>
       )}
       {legend.length > 0 && (
         <ul class="legend" aria-label="Average of each stage">
@@ -57,24 +97,101 @@ export function LatencyBars(props: { turns: readonly Turn[]; latency: CallLatenc
       )}
       <ol class="bars">
         {measured.map((turn) => (
-          <Bar key={turn.index} turn={turn} longest={longest} />
+          <Bar
+            key={turn.index}
+            turn={turn}
+            spokenAt={spokenAt.get(turn.index)}
+            longest={longest}
+            at={props}
+          />
         ))}
       </ol>
     </section>
   );
 }
 
-function Bar({ turn, longest }: { turn: Turn; longest: number }) {
+interface BarProps {
+  turn: Turn;
+  /** When the agent began to speak, epoch milliseconds. */
+  spokenAt: number | undefined;
+  longest: number;
+  at: LatencyBarsProps;
+}
+
+function Bar({ turn, spokenAt, longest, at }: BarProps) {
+  const { index, startedAt, latency, fillerMs, cost, interrupted, toolCalls } = turn;
+  const { zero, head, pointAt } = at;
+  const facts = [
+    ...(latency.heardMs === null ? [] : [`heard after ${formatLatency(latency.heardMs)}`]),
+    ...(fillerMs === null ? [] : [`filler after ${formatLatency(fillerMs)}`]),
+    ...(cost === null ? [] : [formatMoney(cost)]),
+  ];
   return (
-    <li>
+    <li
+      class={at.turn === index ? 'pointed-at' : ''}
+      onMouseEnter={() => pointAt(index)}
+      onMouseLeave={() => pointAt(null)}
+    >
       <span class="turn">
-        Turn {turn.index + 1}
-        {turn.interrupted && <span class="tag">interrupted</span>}
-        {turn.fillerMs !== null && <span class="tag">filler {formatLatency(turn.fillerMs)}</span>}
+        <button
+          type="button"
+          class="jump"
+          aria-label={`Go to turn ${index + 1}`}
+          onFocus={() => pointAt(index)}
+          onBlur={() => pointAt(null)}
+          onClick={() => head.jump(startedAt - zero)}
+        >
+          Turn {index + 1}
+        </button>
+        {interrupted && <span class="tag">interrupted</span>}
       </span>
-      <StageTrack latency={turn.latency} longestMs={longest} />
-      <span class="figure">{formatLatency(turn.latency.totalMs)}</span>
+      <span class="spans">
+        <StageTrack latency={latency} longestMs={longest} />
+        {fillerMs !== null && (
+          <i
+            class="filler-mark"
+            title={`Filler ${formatLatency(fillerMs)}`}
+            style={{ insetInlineStart: `${Math.min(100, (fillerMs / longest) * 100)}%` }}
+          />
+        )}
+        {toolCalls.map((tool, place) => (
+          <ToolSpan key={place} tool={tool} endedAt={endOfSpeech(turn, spokenAt)} longest={longest} />
+        ))}
+        {facts.length > 0 && <small class="span-note">{facts.join(' · ')}</small>}
+      </span>
+      <span class="figure">{formatLatency(latency.totalMs)}</span>
     </li>
+  );
+}
+
+/** When the caller had finished, epoch milliseconds: the agent's first words, a filler before all others, came so much later. */
+function endOfSpeech({ startedAt, fillerMs, latency }: Turn, spokenAt: number | undefined): number {
+  return spokenAt === undefined ? startedAt : spokenAt - (fillerMs ?? latency.totalMs ?? 0);
+}
+
+interface ToolSpanProps {
+  tool: ToolCall;
+  /** When the caller had finished, epoch milliseconds. */
+  endedAt: number;
+  longest: number;
+}
+
+function ToolSpan({ tool, endedAt, longest }: ToolSpanProps) {
+  const { name, startedAt, durationMs, error } = tool;
+  const percent = (ms: number) => Math.max(0, Math.min(100, (ms / longest) * 100));
+  const from = percent(startedAt - endedAt);
+  const to = percent(startedAt - endedAt + (durationMs ?? 0));
+  const time = durationMs === null ? 'went on after its turn' : formatLatency(durationMs);
+  return (
+    <span class={error === null ? 'tool-span' : 'tool-span trouble'}>
+      <i
+        class="tool-bar"
+        style={{ marginInlineStart: `${Math.min(from, 99)}%`, width: `${Math.max(1, to - from)}%` }}
+      />
+      <small class="span-note" dir="auto">
+        {name} {error ?? time}
+      </small>
+    </span>
   );
 }
 

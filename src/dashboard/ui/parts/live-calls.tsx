@@ -2,11 +2,15 @@
 import { useReducer, useRef, useState } from 'preact/hooks';
 import type { CallRecord } from '../../../contract/call-record.js';
 import { update } from '../state/app-store.js';
-import { keepOrder, LIVE_ORDERS, type LiveOrder, type LiveView, selectLive } from '../state/live.js';
+import {
+  keepOrder,
+  LIVE_ORDERS,
+  type LiveOrder,
+  type LiveView,
+  MAX_WHOLE,
+  shownLive,
+} from '../state/live.js';
 import { LiveCall } from './live-call.js';
-
-/** More than these do not fit beside the history. */
-const MAX_WHOLE = 4;
 
 export interface LiveCallsProps {
   calls: ReadonlyMap<string, CallRecord>;
@@ -17,9 +21,7 @@ export interface LiveCallsProps {
 
 export function LiveCalls({ calls, view, controls, masked }: LiveCallsProps) {
   const areMany = calls.size > MAX_WHOLE;
-  // A search that was typed stays until there are few calls: then all of them are shown.
-  const wanted = areMany ? view : { q: '', order: view.order };
-  const { shown, holding } = useHeldOrder(selectLive(calls.values(), wanted));
+  const { shown, holding } = useHeldOrder(shownLive(calls, view));
   const [opened, setOpened] = useState<string | null>(null);
   return (
     <section class={areMany ? 'rail many' : 'rail'} aria-labelledby="live-title">

@@ -1,8 +1,10 @@
 // What was said, and what was generated but never heard.
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { CallRecord, TranscriptEntry, Turn } from '../../../contract/call-record.js';
-import { formatDuration } from '../format.js';
+import { entryAt } from '../state/places.js';
+import { Playhead, usePlace } from '../state/playhead.js';
 import { speakerOf } from '../state/speakers.js';
+import { Jump } from './jump.js';
 
 /** Within this many pixels of its end the transcript counts as read to the end, and keeps following. */
 const FOLLOW_PX = 40;
@@ -11,14 +13,27 @@ export interface TranscriptProps {
   call: Pick<CallRecord, 'agent' | 'handoffs' | 'transcript' | 'turns'>;
   /** A live one scrolls by itself, unless its reader has scrolled up. */
   isLive?: boolean;
-  /** With it, entries carry their time since then. */
-  startedAt?: number;
+  /** With it, entries carry their time since `zero`, lead there, and are marked while they are said. */
+  place?: { zero: number; head: Playhead };
+  /** The turn that is pointed at, here or elsewhere. */
+  turn?: number | null;
+  pointAt?: (turn: number | null) => void;
 }
 
-export function Transcript({ call, isLive = false, startedAt }: TranscriptProps) {
+/** Nobody moves it. */
+const NOWHERE = new Playhead(null, () => {});
+
+export function Transcript({ call, isLive = false, place, turn = null, pointAt }: TranscriptProps) {
   const { transcript: entries, turns } = call;
   const list = useRef<HTMLOListElement>(null);
   const follows = useRef(true);
+  const zero = place?.zero ?? 0;
+  const said = usePlace(
+    place?.head ?? NOWHERE,
+    (ms) => (ms === null ? null : (entryAt(entries, zero + ms)?.id ?? null)),
+    [entries, zero],
+  );
+  useFollowing(list, said);
   useLayoutEffect(() => {
     if (isLive && follows.current && list.current !== null)
       list.current.scrollTop = list.current.scrollHeight;
@@ -43,11 +58,31 @@ export function Transcript({ call, isLive = false, startedAt }: TranscriptProps)
           entry={entry}
           speaker={speakerOf(entry, call)}
           unheard={unheardBehind(entries, index, turns)}
-          startedAt={startedAt}
+          place={place}
+          isSaid={entry.id === said}
+          isPointedAt={entry.turnIndex === turn}
+          pointAt={pointAt}
         />
       ))}
     </ol>
   );
+}
+
+/** Keeps what is said in sight, unless its reader has gone elsewhere. */
+function useFollowing(list: { readonly current: HTMLOListElement | null }, said: string | null): void {
+  const before = useRef<Element | null>(null);
+  useEffect(() => {
+    const now = list.current?.querySelector('[aria-current]') ?? null;
+    const last = before.current;
+    before.current = now;
+    if (now === null || (last?.isConnected === true && !isInSight(last))) return;
+    now.scrollIntoView({ block: 'nearest' });
+  }, [said]);
+}
+
+function isInSight(element: Element): boolean {
+  const { top, bottom } = element.getBoundingClientRect();
+  return bottom > 0 && top < innerHeight;
 }
 
 /** What the caller did not hear of a turn stands behind its last agent entry. */
@@ -64,15 +99,24 @@ interface EntryProps {
   entry: TranscriptEntry;
   speaker: string;
   unheard: string;
-  startedAt: number | undefined;
+  place: TranscriptProps['place'];
+  /** It is being said, or was last. */
+  isSaid: boolean;
+  isPointedAt: boolean;
+  pointAt: TranscriptProps['pointAt'];
 }
 
-function Entry({ entry, speaker, unheard, startedAt }: EntryProps) {
+function Entry({ entry, speaker, unheard, place, isSaid, isPointedAt, pointAt }: EntryProps) {
   return (
-    <li class={`${entry.role} ${entry.final ? '' : 'partial'}`}>
+    <li
+      class={`${entry.role} ${entry.final ? '' : 'partial'} ${isPointedAt ? 'pointed-at' : ''}`}
+      aria-current={isSaid ? 'true' : undefined}
+      onMouseEnter={pointAt && (() => pointAt(entry.turnIndex))}
+      onMouseLeave={pointAt && (() => pointAt(null))}
+    >
       <span class="who">
         {speaker}
-        {startedAt !== undefined && <time>{formatDuration(entry.at - startedAt)}</time>}
+        {place !== undefined && <Jump at={entry.at} {...place} />}
       </span>
       <p dir="auto">
         {entry.text}

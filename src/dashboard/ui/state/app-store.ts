@@ -69,16 +69,19 @@ export function readState(): AppState {
   return state;
 }
 
+/** Calls `listener` after changes, at most once per frame. Returns a function that ends that. */
+export function listen(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
 /** The state, renewed with every change. For the root of the page; parts get what they show as properties. */
 export function useAppState(): AppState {
   const [seen, setSeen] = useState(state);
   useEffect(() => {
-    const listener = () => setSeen(state);
-    listeners.add(listener);
-    listener();
-    return () => {
-      listeners.delete(listener);
-    };
+    const look = () => setSeen(state);
+    look();
+    return listen(look);
   }, []);
   return seen;
 }

@@ -1,40 +1,92 @@
-// The call that is open, in the address: `#call=<id>`. Links, the back button and a copied address all work.
+// Keeps the address in step with what the page shows: the open call, the instant in it, filter, range and order. Links, reload, the back button
+// and a copied address all work.
 import { useEffect, useState } from 'preact/hooks';
+import { fromAddress, isTyped, type OpenCall, toAddress } from './address.js';
+import { listen, readState, update } from './app-store.js';
+import { refreshAggregates } from './connection.js';
 
 const PREFIX = '#call=';
 
+/** The address of a call. A plain click keeps the view that the page has. */
 export function linkTo(callId: string): string {
   return `${PREFIX}${encodeURIComponent(callId)}`;
 }
 
-function readLink(): string | null {
-  if (!location.hash.startsWith(PREFIX)) return null;
-  try {
-    return decodeURIComponent(location.hash.slice(PREFIX.length)) || null;
-  } catch {
-    return null;
-  }
+const readAddress = () => fromAddress(location.hash.slice(1));
+
+/** Without an empty `#`. */
+function write(open: OpenCall | null, { asNew }: { asNew: boolean }): void {
+  const address = toAddress(open, readState().view);
+  if (address === location.hash.slice(1)) return;
+  const url = `${location.pathname}${location.search}${address === '' ? '' : `#${address}`}`;
+  if (asNew) history.pushState(null, '', url);
+  else history.replaceState(null, '', url);
 }
 
-/** Closes the open call, leaving no empty `#` in the address. */
-export function closeLink(): void {
-  history.pushState(null, '', `${location.pathname}${location.search}`);
+/** Opens a call, or closes the open one. */
+export function showCall(callId: string | null): void {
+  write(callId === null ? null : { callId, seconds: null }, { asNew: true });
   window.dispatchEvent(new HashChangeEvent('hashchange'));
 }
 
-/** The id of the open call, or null. */
-export function useOpenCall(): string | null {
-  const [callId, setCallId] = useState(readLink);
+/** Where in the open call its reader is: no step for the back button. */
+export function noteInstant(callId: string, seconds: number): void {
+  if (readAddress().open?.callId === callId) write({ callId, seconds }, { asNew: false });
+}
+
+/** The open call, or null. */
+export function useOpenCall(): OpenCall | null {
+  const [open, setOpen] = useState(() => readAddress().open);
   useEffect(() => {
-    const listener = () => setCallId(readLink());
-    window.addEventListener('hashchange', listener);
-    window.addEventListener('popstate', listener);
-    return () => {
-      window.removeEventListener('hashchange', listener);
-      window.removeEventListener('popstate', listener);
-    };
+    const look = () => setOpen(readAddress().open);
+    const stop = onAddress(look);
+    look();
+    return stop;
   }, []);
-  return callId;
+  return open;
+}
+
+function onAddress(listener: () => void): () => void {
+  window.addEventListener('hashchange', listener);
+  window.addEventListener('popstate', listener);
+  return () => {
+    window.removeEventListener('hashchange', listener);
+    window.removeEventListener('popstate', listener);
+  };
+}
+
+/** Takes the view from the address now and whenever that changes, and puts each new view into it. */
+export function keepAddress(): void {
+  const take = () => {
+    const { view } = readAddress();
+    const before = readState().view;
+    update((app) => ({ view: { ...app.view, ...view } }));
+    const isOther = view.range !== before.range || view.from !== before.from || view.to !== before.to;
+    if (isOther && readState().page.aggregates !== null) void refreshAggregates();
+  };
+  take();
+  onAddress(take);
+  let { view: written } = readState();
+  listen(() => {
+    const { view } = readState();
+    if (view === written) return;
+    // Each letter of a search is no step for the back button.
+    const asNew = !isTyped(view, written);
+    written = view;
+    write(readAddress().open, { asNew });
+  });
+  document.addEventListener('click', openHere);
+}
+
+/** A plain click on the link of a call opens it without leaving the view. */
+function openHere(event: MouseEvent): void {
+  const { target, button, defaultPrevented } = event;
+  if (button !== 0 || defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)
+    return;
+  const href = target instanceof Element ? target.closest('a')?.getAttribute('href') : undefined;
+  if (href == null || !href.startsWith(PREFIX)) return;
+  event.preventDefault();
+  showCall(fromAddress(href.slice(1)).open?.callId ?? null);
 }
 
 /** Takes the token out of the address bar and the history of the browser. */

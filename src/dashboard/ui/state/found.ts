@@ -1,9 +1,9 @@
 // What the server finds where the page cannot tell by itself: words that were said, and calls that it has left out.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { CallSummary } from '../../../contract/dashboard-api.js';
 import { ApiError, fetchCalls } from '../api.js';
-import { HISTORY_SIZE } from './page-state.js';
-import { countChoices, filterOf, RANGES, type View } from './view.js';
+import { HISTORY_SIZE, type PageState } from './page-state.js';
+import { countChoices, filterOf, RANGES, selectCalls, type View } from './view.js';
 
 /** Nothing is asked while somebody types. */
 const TYPING_MS = 300;
@@ -30,7 +30,7 @@ function questionOf(view: View, history: readonly CallSummary[]): string | null 
 }
 
 /** The calls that the server finds for the view, asked again when more calls have ended. */
-export function useFound(view: View, history: readonly CallSummary[]): Found {
+function useFound(view: View, history: readonly CallSummary[]): Found {
   const question = questionOf(view, history);
   const latest = useRef(history);
   latest.current = history;
@@ -60,4 +60,33 @@ export function useFound(view: View, history: readonly CallSummary[]): Found {
   }, [question]);
   if (question === null) return NOTHING_ASKED;
   return found.question === question ? found : ASKING;
+}
+
+/** The ended calls of a view, in its order, and what the server found of them. */
+export interface ShownCalls {
+  calls: readonly CallSummary[];
+  found: Found;
+}
+
+export function useShownCalls({ history, forgotten }: PageState, view: View): ShownCalls {
+  const found = useFound(view, history);
+  const calls = useMemo(
+    () => selectCalls(candidates({ history, forgotten }, found, view), view),
+    [history, forgotten, found, view],
+  );
+  return { calls, found };
+}
+
+/** The calls that the view is of: those that the page holds, unless what was said decides, and those that the server finds. */
+function candidates(
+  { history, forgotten }: Pick<PageState, 'history' | 'forgotten'>,
+  { calls }: Found,
+  { words }: View,
+): CallSummary[] {
+  const held = new Map(history.map((call) => [call.callId, call]));
+  const found = calls
+    .filter(({ callId }) => !forgotten.has(callId))
+    .map((call) => held.get(call.callId) ?? call);
+  if (words.trim() !== '') return found;
+  return [...history, ...found.filter(({ callId }) => !held.has(callId))];
 }

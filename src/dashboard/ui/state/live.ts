@@ -53,6 +53,15 @@ const RANKS: Readonly<Record<LiveOrder, (call: CallRecord) => number | null>> = 
   },
 };
 
+/** As many fit beside the history, each in full. */
+export const MAX_WHOLE = 4;
+
+/** The calls that are shown, in their order. A search that was typed stays until there are few calls: then all of them are shown. */
+export function shownLive(calls: ReadonlyMap<string, CallRecord>, view: LiveView): CallRecord[] {
+  const wanted = calls.size > MAX_WHOLE ? view : { q: '', order: view.order };
+  return selectLive(calls.values(), wanted);
+}
+
 /** The calls that are looked for, in their order: the longest first where nothing else is asked for, so that a new call moves none of the others. */
 export function selectLive(calls: Iterable<CallRecord>, { q, order }: LiveView): CallRecord[] {
   const wanted = q.trim();

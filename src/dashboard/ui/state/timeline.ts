@@ -52,6 +52,12 @@ export function timelineOf(record: CallRecord, options: { masked: boolean }): Ha
         isTrouble: true,
       }),
     ),
+    ...(record.localRecording?.pauses ?? []).map(({ startedAt, endedAt, by }) =>
+      point(startedAt, {
+        what: 'Recording paused',
+        detail: withDuration(`by ${by}`, endedAt === null ? null : endedAt - startedAt),
+      }),
+    ),
     ...record.turns
       .flatMap(({ toolCalls }) => toolCalls)
       .map(({ startedAt, name, durationMs, error }) =>

@@ -14,6 +14,8 @@ import type { LiveView } from './live.js';
 export const RANGES = { all: null, day: 86_400_000, hour: 3_600_000, custom: null } as const;
 export type Range = keyof typeof RANGES;
 
+export const DIRECTIONS = ['inbound', 'outbound'] as const;
+
 /** What the table can be ordered by. */
 export const SORT_KEYS = ['started', 'duration', 'turns', 'latency', 'cost'] as const;
 export type SortKey = (typeof SORT_KEYS)[number];
