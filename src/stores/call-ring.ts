@@ -137,8 +137,10 @@ export class CallRing {
     const matches = this.#all().filter((record) => isSummaryMatch(record, rest));
     if (words === undefined || words === '') return matches;
     const found = this.#searching.then(() => searchCalls(matches, words));
-    this.#searching = found;
-    return found;
+    // One that fails is the end of none behind it.
+    this.#searching = found.catch(() => {});
+    // It takes its time, and nothing of a call that was deleted meanwhile is told.
+    return found.then((records) => records.filter(({ callId }) => this.#held(callId) !== undefined));
   }
 
   #held(callId: string | undefined): CallRecord | undefined {

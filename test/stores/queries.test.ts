@@ -60,6 +60,31 @@ describe('answers over records at hand', () => {
     expect(await store.aggregates({ words: 'found' })).toMatchObject({ totalCalls: 1 });
   });
 
+  it('say nothing of a call that is deleted while they search', async () => {
+    const store = new MemoryStore();
+    const [gone, kept] = ['gone', 'kept'].map((callId) =>
+      stamp([started(), say('word'), ended()], { callId }),
+    );
+    for (const event of [...(gone ?? []), ...(kept ?? [])]) await store.append(event);
+    const page = store.list({ limit: 9, words: 'word' });
+    const sums = store.aggregates({ words: 'word' });
+    await store.append({ type: 'call.forgotten', callId: 'gone', nodeId: 'node', term: 2, seq: 1, at: 9 });
+    expect([idsOf((await page).calls), (await page).total]).toEqual([['kept'], 1]);
+    expect((await sums).totalCalls).toBe(1);
+  });
+
+  it('go on behind a search that fails', async () => {
+    const store = new MemoryStore();
+    // Whoever listens may change what a store keeps.
+    const [first, said] = stamp([started(), say('word')], { callId: 'call-1' });
+    if (first === undefined || said?.type !== 'transcript.segment') throw new Error('no facts');
+    await store.append(first);
+    await store.append({ ...said, entry: { ...said.entry, text: null as never } });
+    await expect(store.list({ limit: 9, words: 'x' })).rejects.toThrow(TypeError);
+    await store.append({ type: 'call.forgotten', callId: 'call-1', nodeId: 'node', term: 2, seq: 1, at: 9 });
+    expect((await store.list({ limit: 9, words: 'x' })).total).toBe(0);
+  });
+
   it('refuse a page that there is none of before they search', async () => {
     const store = new MemoryStore();
     await expect(store.list({ limit: 0, words: 'x' })).rejects.toThrow(RequestError);
