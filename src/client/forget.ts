@@ -79,13 +79,13 @@ async function forgetCall(record: CallRecord, parts: Parts): Promise<ForgetOutco
 /** What could not be done the last time is done now. */
 async function forgetAgain(callId: string, parts: Parts): Promise<ForgetOutcome> {
   const { store, remove, unfinished } = parts;
+  const before = unfinished.get(callId);
   const forgotten = (await store.forgotten?.()) ?? [];
   const deletion = forgotten.find((event) => event.callId === callId);
   // The recording of a call outlives its place among those that the store keeps.
   const wasRecorded = (await remove?.(callId)) === true;
   if (deletion !== undefined) await erase(deletion, parts);
-  else if (!wasRecorded) throw new NotFoundError('No such call.');
-  const before = unfinished.get(callId);
+  else if (!wasRecorded && before === undefined) throw new NotFoundError('No such call.');
   if (before === undefined) return { carrierRecording: null, carrierCallId: null };
   return finish(before.carrierRecording === 'failed' ? await deleteAtCarrier(before, parts) : before, parts);
 }

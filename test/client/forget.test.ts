@@ -22,8 +22,8 @@ class FailingStore extends MemoryStore {
   }
 }
 
-/** A call that the carrier has recorded. `carrierFailures`: how often it does not delete that. */
-async function rig({ storeFailures = 0, carrierFailures = 0 }) {
+/** A call that the carrier has recorded. `carrierFailures`: how often it does not delete that. `keepsIds`: the store lists what was deleted. */
+async function rig({ storeFailures = 0, carrierFailures = 0, keepsIds = true }) {
   const [store, logger, clock] = [new FailingStore(), new RecordedLogger(), new FakeClock()];
   let failuresLeft = carrierFailures;
   const asked: string[] = [];
@@ -38,6 +38,7 @@ async function rig({ storeFailures = 0, carrierFailures = 0 }) {
   const facts = [started({ carrierCallId: 'CA1' }), ended()];
   for (const event of stamp(facts, { callId: 'c1' })) await store.append(event);
   store.failures = storeFailures;
+  if (!keepsIds) Object.assign(store, { forgotten: undefined });
   const parts = {
     store,
     bus: new EventBus(logger),
@@ -70,4 +71,12 @@ describe('a call that is deleted again', () => {
       expect(asked).toEqual(['CA1', 'CA1', 'CA1']);
     },
   );
+
+  it('asks the carrier again where the store keeps no list of deleted calls', async () => {
+    const { forget, asked } = await rig({ carrierFailures: 1, keepsIds: false });
+    expect(await forget('c1')).toEqual({ carrierRecording: 'failed', carrierCallId: 'CA1' });
+    expect(await forget('c1')).toEqual({ carrierRecording: 'deleted', carrierCallId: null });
+    await expect(forget('c1')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(asked).toEqual(['CA1', 'CA1']);
+  });
 });
