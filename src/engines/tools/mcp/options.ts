@@ -183,6 +183,5 @@ function checkName(name: unknown): string | undefined {
 /** Neither paths nor arguments, but the one that says what an interpreter runs: there may be keys in them. */
 function nameOf(server: McpHttpServer | McpProgram): string {
   if (server.type === 'http') return server.url.host;
-  const file = basename(server.command);
-  return nameOfScript(file.replace(/\.(exe|cmd)$/i, ''), server.args) ?? file;
+  return nameOfScript(server.command, server.args) ?? basename(server.command);
 }

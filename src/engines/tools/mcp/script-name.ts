@@ -1,4 +1,5 @@
 // What an MCP server is called that an interpreter runs: `node` says nothing of it.
+import { basename } from 'node:path';
 
 const INTERPRETER =
   /^(node|nodejs|bun|deno|tsx|ts-node|uv|python[\d.]*|pypy[\d.]*|ruby|php|perl|java|dotnet)$/i;
@@ -13,8 +14,9 @@ const PACKAGE = /^(?:@[\w.-]+\/)?([\w.-]{1,64})(?:@[\w.^~-]+|==[\w.]+)?$/;
 /** Options whose value is a file that is none of the program. */
 const WITH_FILE = /^(-r|-c|-C|--require|--import|--loader|--experimental-loader|--config|--env-file)$/;
 
-/** The script, module or package that `interpreter`, a file name, runs with `args`; undefined where they do not show it. */
-export function nameOfScript(interpreter: string, args: readonly string[]): string | undefined {
+/** The script, module or package that an interpreter runs; undefined where `command` is none, or `args` do not show it. */
+export function nameOfScript(command: string, args: readonly string[]): string | undefined {
+  const interpreter = basename(command).replace(/\.(exe|cmd)$/i, '');
   if (PACKAGE_RUNNER.test(interpreter)) {
     const [name = ''] = args.filter((arg) => !['-y', '--yes', 'run'].includes(arg));
     return name.startsWith('-') ? undefined : PACKAGE.exec(name)?.[1];

@@ -1,6 +1,7 @@
 // What a program that is an MCP server says of its end: one line of its standard error, for the error of the one who started it.
 import type { McpProgram } from './options.js';
 import { toPlainLine } from './plain-text.js';
+import { nameOfScript } from './script-name.js';
 
 const MAX_CHARS = 200;
 
@@ -25,12 +26,16 @@ export class StderrSummary {
   #last: string | undefined;
   #lastError: string | undefined;
 
-  /** What the program was given in its environment, or as `--option=value`, is replaced by its name: it may be a key. */
-  constructor({ env, args }: Pick<McpProgram, 'env' | 'args'>) {
-    const options = args.flatMap((arg) => {
-      const end = arg.indexOf('=');
-      const isOption = arg.startsWith('-') && end !== -1;
-      return isOption ? [[arg.slice(0, end).replace(/^-+/, ''), arg.slice(end + 1)] as const] : [];
+  /** What the program was given in its environment or as an argument is replaced by its name: it may be a key, or an address with one. */
+  constructor({ command, args, env }: Pick<McpProgram, 'command' | 'args' | 'env'>) {
+    const script = nameOfScript(command, args);
+    const options = args.flatMap((arg, place) => {
+      const before = args[place - 1] ?? '';
+      const option = before.startsWith('-') ? before : `args[${place}]`;
+      const [, name = option, value = arg] = /^(-[^=]*)=(.*)$/s.exec(arg) ?? [];
+      const isPlain =
+        value === arg && (arg.startsWith('-') || (script !== undefined && arg.includes(script)));
+      return isPlain ? [] : [[name.replace(/^-+/, ''), value] as const];
     });
     this.#keys = [...Object.entries(env), ...options]
       .filter(([, value]) => value.length >= SHORTEST_KEY)

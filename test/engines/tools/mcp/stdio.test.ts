@@ -181,12 +181,13 @@ describe('an MCP server that is a program', () => {
     ['it bounded', 'console.error("x".repeat(100_000))', /It wrote: "x{200}"$/],
     [
       'it without keys',
-      'console.error("denied:", process.env.SHOP_KEY, process.argv[1].slice(6))',
-      /It wrote: "denied: \[SHOP_KEY\] \[key\]"$/,
+      'console.error("denied:", process.env.SHOP_KEY, process.argv[1].slice(6), ...process.argv.slice(3))',
+      /It wrote: "denied: \[SHOP_KEY\] \[key\] \[token\] \[args\[6\]\]"$/,
     ],
   ])('says why it ended with its standard error: %s', async (_, code, message) => {
     const env = { SHOP_KEY: 'abc-secret', PATH: process.env.PATH ?? '' };
-    const failing = openMcp({ command: process.execPath, args: ['-e', code, '--', '--key=def-secret'], env });
+    const keys = ['--key=def-secret', '--token', 'ghi-secret', 'db://shop:jkl-secret@db'];
+    const failing = openMcp({ command: process.execPath, args: ['-e', code, '--', ...keys], env });
     await expect(failing).rejects.toThrow(message);
   });
 
