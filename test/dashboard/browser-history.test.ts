@@ -106,6 +106,21 @@ describeInChromium('the history', (bench) => {
     expect(await page.locator('[aria-sort]').getAttribute('aria-sort')).toBe('ascending');
   });
 
+  it('goes back past an address that it would have written otherwise', async () => {
+    await bench.serve();
+    await fill([{ callId: 'c1', agoMs: 1000 }]);
+    const page = await bench.visit('/#sort=cost&direction=inbound');
+    await page.getByRole('button', { name: 'Latency' }).click();
+    await page.waitForURL(/sort=latency/);
+    await page.goBack();
+    await page.locator('[aria-sort]', { hasText: 'Cost' }).waitFor();
+    await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
+    expect(new URL(page.url()).hash).toBe('#sort=cost&direction=inbound');
+    await page.goForward();
+    await page.locator('[aria-sort]', { hasText: 'Latency' }).waitFor();
+    expect(bench.troubles).toEqual([]);
+  });
+
   it('finds calls, and gives out exactly those that it shows', async () => {
     await bench.serve();
     await fill([

@@ -57,16 +57,18 @@ function onAddress(listener: () => void): () => void {
 
 /** Takes the view from the address now and whenever that changes, and puts each new view into it. */
 export function keepAddress(): void {
+  let { view: written } = readState();
   const take = () => {
     const { view } = readAddress();
     const before = readState().view;
     update((app) => ({ view: { ...app.view, ...view } }));
+    // An address that says the same in another way stays: a new one in its place would lead whoever goes back here again.
+    written = readState().view;
     const isOther = view.range !== before.range || view.from !== before.from || view.to !== before.to;
     if (isOther && readState().page.aggregates !== null) void refreshAggregates();
   };
   take();
   onAddress(take);
-  let { view: written } = readState();
   listen(() => {
     const { view } = readState();
     if (view === written) return;
