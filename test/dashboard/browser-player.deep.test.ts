@@ -12,16 +12,18 @@ import { seriousFindings } from '../support/page-findings.js';
 
 const SECONDS = 60;
 
-/** A minute of silence in the format of a telephone line. */
-function silence(): Uint8Array {
-  const samples = Buffer.alloc(2 * 8000 * SECONDS, 0xff);
-  return Buffer.concat([
-    wavHeader({ sampleRateHz: 8000, channels: 2, encoding: 'mulaw' }, samples.length),
-    samples,
-  ]);
+/** A minute of silence in a format of the line. */
+function silence(encoding: 'mulaw' | 'alaw' | 'pcm'): Uint8Array {
+  const [sampleRateHz, sampleBytes] = encoding === 'pcm' ? [16_000, 2] : [8000, 1];
+  // Source: ITU-T G.711: the codes of a sample of 0.
+  const samples = Buffer.alloc(
+    2 * sampleBytes * sampleRateHz * SECONDS,
+    { mulaw: 0xff, alaw: 0xd5, pcm: 0 }[encoding],
+  );
+  return Buffer.concat([wavHeader({ sampleRateHz, channels: 2, encoding }, samples.length), samples]);
 }
 
-const WAV = silence();
+const WAV = silence('mulaw');
 
 /** Gives out `wav` until `refusal` is set. */
 class OneRecording implements RecordingSource {
@@ -124,6 +126,18 @@ describeInChromium('a call in detail', (bench) => {
     const picture = await detail.locator('.envelope').boundingBox();
     await page.mouse.click((picture?.x ?? 0) + (picture?.width ?? 0) / 2, (picture?.y ?? 0) + 20);
     await expect.poll(() => secondsOf(page)).toBeCloseTo(30, 0);
+    expect(bench.troubles).toEqual([]);
+  });
+
+  it.each(['alaw', 'pcm'] as const)('plays a line of %s, too', async (encoding) => {
+    const recordings = new OneRecording();
+    recordings.wav = silence(encoding);
+    const page = await bench.open({ recordings });
+    recorded('c1', { bytes: recordings.wav.length });
+    await page.locator('tbody a').click();
+    await page.getByRole('button', { name: 'Go to 0:15' }).click();
+    await page.getByRole('button', { name: 'Play' }).click();
+    await expect.poll(() => secondsOf(page)).toBeGreaterThan(15);
     expect(bench.troubles).toEqual([]);
   });
 
