@@ -1,10 +1,11 @@
 // Pictures of the dashboard for the README: `node scripts/screenshot.mjs [--url http://127.0.0.1:8000/] [--out docs]`.
 // Without a URL it shows made-up calls from a dashboard of its own, which needs a build in dist.
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import express from 'express';
 import { findChromium, launchChromium } from './browser.mjs';
+import { withPalette } from './palette-png.mjs';
 import { createSampleCalls } from './sample-calls.mjs';
 
 const { values: options } = parseArgs({
@@ -54,7 +55,7 @@ async function picture({ name, width, height }, colorScheme) {
     .nth(Number(options.live) - 1)
     .waitFor({ timeout: 60_000 });
   const suffix = colorScheme === 'dark' ? '-dark' : '';
-  await page.screenshot({ path: join(options.out, `${name}${suffix}.png`) });
+  writeFileSync(join(options.out, `${name}${suffix}.png`), withPalette(await page.screenshot()));
   if (options.all) {
     await page.screenshot({ path: join(options.out, `${name}${suffix}-full.png`), fullPage: true });
     await page.locator('tbody a').nth(1).click();

@@ -281,6 +281,8 @@ describeInChromium('live calls', (bench) => {
     await expect.poll(() => page.title()).toBe('(1) offhook');
     // What was chosen stays.
     await page.reload();
+    await page.locator('.connection.live').waitFor();
+    await page.getByText('3 calls', { exact: true }).waitFor();
     await page.getByText('Alerts on').click();
     await page.getByLabel('By a sound').uncheck();
     expect(await page.getByLabel('In the title of this tab').isChecked()).toBe(true);
