@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, normalize, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import ts from 'typescript';
 import {
@@ -26,6 +26,7 @@ import {
   toPlatformName,
   toPlatformReadme,
   toReleaseManifest,
+  toTypes,
 } from './release-packages.mjs';
 import { giveUp, root, setUp } from './setup.mjs';
 
@@ -196,11 +197,25 @@ function withoutComments(path) {
     .outputText;
 }
 
+/** Declarations that can be reached from an entry point: nobody else's can be imported. */
+function reachableDeclarations() {
+  const found = new Set(toTypes(manifest).map(normalize));
+  // A set is walked through to what is added meanwhile.
+  for (const path of found) {
+    const { importedFiles } = ts.preProcessFile(readFileSync(join(root, path), 'utf8'));
+    for (const { fileName } of importedFiles)
+      if (fileName.startsWith('.')) found.add(join(dirname(path), fileName.replace(/\.(m?)js$/, '.d.$1ts')));
+  }
+  return found;
+}
+
 /** @param {string} staging */
 function packMain(staging) {
   const [{ files }] = JSON.parse(npm(['pack', '--json', '--dry-run', '--ignore-scripts'], root));
   const folder = join(staging, 'main');
+  const declarations = reachableDeclarations();
   for (const { path } of files) {
+    if (/^dist\/.*\.d\.m?ts$/.test(path) && !declarations.has(normalize(path))) continue;
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     if (/^dist\/.*\.js$/.test(path)) writeFileSync(join(folder, path), withoutComments(path));
     else cpSync(join(root, path), join(folder, path));

@@ -2,7 +2,7 @@
 
 /** What a target of `napi.targets` is for npm. `libc` only where there are two. @typedef {{ target: string, platform: string, os: string, cpu: string, libc?: string }} Platform */
 
-/** @typedef {{ name: string, version: string, license: string, engines: Record<string, string>, bin: Record<string, string>, napi: { binaryName: string, packageName: string, targets: string[] }, scripts?: Record<string, string>, [key: string]: unknown }} Manifest */
+/** @typedef {{ name: string, version: string, license: string, engines: Record<string, string>, bin: Record<string, string>, exports: Record<string, string | { types: string }>, napi: { binaryName: string, packageName: string, targets: string[] }, scripts?: Record<string, string>, [key: string]: unknown }} Manifest */
 
 /** @type {ReadonlyMap<string, string>} */
 const PROCESSORS = new Map([
@@ -77,4 +77,9 @@ export function toPlatformReadme(manifest, platform) {
 The native transcoder of ${manifest.name} ${manifest.version} for \`${platform.target}\`. npm installs it with ${manifest.name} where it fits. Do not install another
 version than that of ${manifest.name}: it is not loaded then, and WebAssembly does its work.
 `;
+}
+
+/** The declarations of the entry points, as the manifest writes their paths. @param {Manifest} manifest @returns {string[]} */
+export function toTypes({ exports }) {
+  return Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? [] : [entry.types]));
 }
