@@ -27,7 +27,7 @@ export interface ForgetParts {
 }
 
 /**
- * `callId` may be the carrier's. Once deleted, a call can be deleted again, by our id: what could not be done then is done. @throws NotFoundError, RequestError for one that is not over or yet to be hung up,
+ * `callId` may be the carrier's. Once deleted, a call can be deleted again, by our id: what could not be done then is done. So it is by the carrier's for as long as something is left to do. @throws NotFoundError, RequestError for one that is not over or yet to be hung up,
  * StoreError where data stays in the store
  */
 export type Forget = (callId: string) => Promise<ForgetOutcome>;
@@ -77,9 +77,10 @@ async function forgetCall(record: CallRecord, parts: Parts): Promise<ForgetOutco
 }
 
 /** What could not be done the last time is done now. */
-async function forgetAgain(callId: string, parts: Parts): Promise<ForgetOutcome> {
+async function forgetAgain(given: string, parts: Parts): Promise<ForgetOutcome> {
   const { store, remove, unfinished } = parts;
-  const before = unfinished.get(callId);
+  const before = unfinishedOf(given, unfinished);
+  const callId = before?.callId ?? given;
   const forgotten = (await store.forgotten?.()) ?? [];
   const deletion = forgotten.find((event) => event.callId === callId);
   // The recording of a call outlives its place among those that the store keeps.
@@ -88,6 +89,12 @@ async function forgetAgain(callId: string, parts: Parts): Promise<ForgetOutcome>
   else if (!wasRecorded && before === undefined) throw new NotFoundError('No such call.');
   if (before === undefined) return { carrierRecording: null, carrierCallId: null };
   return finish(before.carrierRecording === 'failed' ? await deleteAtCarrier(before, parts) : before, parts);
+}
+
+/** `id`: ours or the carrier's. */
+function unfinishedOf(id: string, unfinished: UnfinishedCalls): Unfinished | undefined {
+  const isOfIt = ({ carrierCallId }: Unfinished) => carrierCallId === id;
+  return unfinished.get(id) ?? [...unfinished.values()].find(isOfIt);
 }
 
 /** Remembered until the whole deletion is done and has been said: whatever fails behind it, the next one knows. */

@@ -113,17 +113,30 @@ export class LocalRecordings {
     const forgotten = new Set((await store.forgotten?.())?.map(({ callId }) => callId));
     for (const callId of new Set([...(await recordings.left()), ...open])) {
       if (this.#isClosed) return;
-      // Written by a process that had not heard of it.
-      if (forgotten.has(callId)) await recordings.remove(callId);
-      const record = await store.get(callId);
-      // One that is up is recorded here, or in the process that has it.
-      if (record?.status !== 'completed') continue;
-      const before = record.localRecording ?? begunBefore(record);
-      const outcome = await recordings.recover(callId, before);
-      // It may have been deleted meanwhile.
-      if (outcome !== undefined && (await store.get(callId)) !== undefined)
-        this.#parts.desk.recordedLocally(record, { ...before, ...outcome });
+      try {
+        // Written by a process that had not heard of it.
+        if (forgotten.has(callId)) await recordings.remove(callId);
+        else await this.#recoverOne(callId, { store, recordings });
+      } catch (error) {
+        // The others have nothing to do with it.
+        const sentence = 'the recording of a call that the previous process has left was not finished';
+        this.#parts.logger.error({ callId, ...describeError(error) }, sentence);
+      }
     }
+  }
+
+  async #recoverOne(
+    callId: string,
+    { store, recordings }: { store: CallStore; recordings: Recordings },
+  ): Promise<void> {
+    const record = await store.get(callId);
+    // One that is up is recorded here, or in the process that has it.
+    if (record?.status !== 'completed') return;
+    const before = record.localRecording ?? begunBefore(record);
+    const outcome = await recordings.recover(callId, before);
+    // It may have been deleted meanwhile.
+    if (outcome !== undefined && (await store.get(callId)) !== undefined)
+      this.#parts.desk.recordedLocally(record, { ...before, ...outcome });
   }
 }
 

@@ -160,10 +160,7 @@ export class Runtime {
       },
       agentOf: (call) => agents.of(call),
       choose: this.#chooser(),
-      recipeNamed: (name) => {
-        const agent = agents.named(name);
-        return agent && this.#recipes.create(agent);
-      },
+      recipeNamed: (name) => agents.recipeNamed(name),
       bus,
       clock,
       logger,

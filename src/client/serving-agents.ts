@@ -79,6 +79,12 @@ export class ServingAgents {
     return this.#replaced.get(name) ?? this.#options.client.agentNamed(name);
   }
 
+  /** For a call that another process has given to the agent of that name; undefined where there is none. @throws ConfigError */
+  recipeNamed(name: string): EngineRecipe | undefined {
+    const agent = this.named(name);
+    return agent && this.#recipeOf(name, agent);
+  }
+
   /** Whom callers are handed over to. */
   targetOf(target: Agent | string): Agent | undefined {
     return typeof target === 'string' ? this.named(target) : this.current(target);
@@ -155,7 +161,7 @@ export class ServingAgents {
   }
 
   #setNamed(name: string, agent: Agent): void {
-    const { client, recipes } = this.#options;
+    const { client } = this.#options;
     const before = this.named(name);
     if (before === undefined)
       throw new ConfigError('CONFIG_INVALID', `setAgent() ${noneOfName(name, client.agentNames())}`);
@@ -167,11 +173,18 @@ export class ServingAgents {
       );
     const named = itsOwn === undefined ? withName(agent, name) : agent;
     this.checkHandoffs(named);
-    const recipe = recipes.create(named);
+    const recipe = this.#recipeOf(name, named);
     this.#replaced.set(name, named);
     if (this.#own.options.name === name) [this.#own, this.#ownRecipe] = [named, recipe];
     this.#ofNumbers = this.#agentsOfNumbers();
     this.#announce(named);
+  }
+
+  /** Callers who are only handed over to an agent have heard the announcement: it needs no text of it. @throws ConfigError */
+  #recipeOf(name: string, agent: Agent): EngineRecipe {
+    const { client, recipes } = this.#options;
+    const greets = this.#own.options.name === name || client.numbers.some((each) => each.agent === name);
+    return greets ? recipes.create(agent) : recipes.goingOn(agent);
   }
 
   #agentsOfNumbers(): ReadonlyMap<string, ChosenAgent> {

@@ -111,7 +111,7 @@ export class LiveRecording {
     this.#tell(outcome);
   }
 
-  /** Whoever takes the call over knows one of several pausers: the one whose pause ends last. */
+  /** A pause has the name of one of several pausers: the one whose pause ends last. */
   #follow(atMs: number): void {
     const by = LASTING.find((each) => this.#pausers.has(each));
     if (by === this.#pauser) return;

@@ -72,6 +72,18 @@ describe('a call that is deleted again', () => {
     },
   );
 
+  it.each([true, false])(
+    'asks the carrier again by the id that the carrier gave the call, lists of deleted calls: %s',
+    async (keepsIds) => {
+      const { forget, asked } = await rig({ carrierFailures: 2, keepsIds });
+      for (let time = 0; time < 2; time += 1)
+        expect(await forget('CA1')).toEqual({ carrierRecording: 'failed', carrierCallId: 'CA1' });
+      expect(await forget('CA1')).toEqual({ carrierRecording: 'deleted', carrierCallId: null });
+      await expect(forget('CA1')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+      expect(asked).toEqual(['CA1', 'CA1', 'CA1']);
+    },
+  );
+
   it('asks the carrier again where the store keeps no list of deleted calls', async () => {
     const { forget, asked } = await rig({ carrierFailures: 1, keepsIds: false });
     expect(await forget('c1')).toEqual({ carrierRecording: 'failed', carrierCallId: 'CA1' });

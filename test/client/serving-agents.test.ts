@@ -6,11 +6,17 @@ import { RecordedLogger } from '../support/recorded-logger.js';
 
 const SHOP = { number: '+15550100', agent: undefined };
 
-function serving({ areNumbersListed = true, agent = new Agent({}), named = [] as readonly Agent[] } = {}) {
+function serving({
+  areNumbersListed = true,
+  agent = new Agent({}),
+  named = [] as readonly Agent[],
+  announcement = undefined as Record<string, string> | undefined,
+  ofNumber = undefined as string | undefined,
+} = {}) {
   const logger = new RecordedLogger();
-  const recipes = new Recipes({ onMessage: undefined, logger: new RecordedLogger() });
+  const recipes = new Recipes({ onMessage: undefined, announcement, logger: new RecordedLogger() });
   const client = {
-    numbers: [SHOP] as const,
+    numbers: [{ ...SHOP, agent: ofNumber }] as const,
     areNumbersListed,
     agentNamed: (name: string) => named.find(({ options }) => options.name === name),
     agentNames: () => named.flatMap(({ options }) => options.name ?? []),
@@ -90,5 +96,31 @@ describe('an agent that may hand callers over', () => {
     );
     expect(() => agents.set(new Agent(to('nobody')))).toThrow(/^handoffs\.bills/);
     expect(agents.named('billing')).toBe(billing);
+  });
+});
+
+describe('an agent in the place of another one, where an announcement has no text for it', () => {
+  const announcement = { en: 'This call is recorded.' };
+  const billing = new Agent({ name: 'billing', language: 'fr' });
+  const french = new Agent({ language: 'fr', systemPrompt: 'You are new.' });
+  const desk = new Agent({ name: 'desk', handoffs: { bills: { agent: 'billing', when: 'bills' } } });
+
+  it('is taken where callers are only handed over to it, who have heard that', () => {
+    const { agents } = serving({ announcement, agent: desk, named: [desk, billing] });
+    agents.set('billing', french);
+    expect(agents.named('billing')?.options.systemPrompt).toBe('You are new.');
+    expect(agents.recipeNamed('billing')?.agentName).toBe('billing');
+    expect(agents.recipeNamed('nobody')).toBeUndefined();
+  });
+
+  it.each([
+    { who: 'that answers a number', ofNumber: 'night', own: desk, name: 'night' },
+    { who: 'of the server', ofNumber: undefined, own: desk, name: 'desk' },
+  ])('is refused in the place of one $who, and nothing changes', ({ ofNumber, own, name }) => {
+    const night = new Agent({ name: 'night' });
+    const { agents } = serving({ announcement, ofNumber, agent: own, named: [desk, billing, night] });
+    const before = agents.named(name);
+    expect(() => agents.set(name, french)).toThrow("no text for an agent with language 'fr'");
+    expect(agents.named(name)).toBe(before);
   });
 });

@@ -1,0 +1,49 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { systemClock } from '../../src/base/clock.js';
+import { LocalRecordings } from '../../src/client/local-recordings.js';
+import type { LocalRecording } from '../../src/contract/call-record.js';
+import { Recordings } from '../../src/recordings/recordings.js';
+import { MemoryStore } from '../../src/stores/memory-store.js';
+import { makeFolder } from '../recordings/rig.js';
+import { ended, stamp, started } from '../support/call-facts.js';
+import { RecordedLogger } from '../support/recorded-logger.js';
+
+const BEGUN: LocalRecording = {
+  status: 'recording',
+  file: null,
+  startedAt: 1000,
+  durationMs: null,
+  bytes: null,
+  pauses: [],
+  trouble: null,
+};
+
+it('finishes what the process before has left, where a deleted call cannot be removed', async () => {
+  const [dataDir, store, logger] = [await makeFolder(), new MemoryStore(), new RecordedLogger()];
+  Object.defineProperty(store, 'isKept', { value: true });
+  mkdirSync(join(dataDir, 'recordings', 'tapes'), { recursive: true });
+  writeFileSync(join(dataDir, 'recordings', 'tapes', 'gone.1.tape'), 'x');
+  const facts = [started(), { type: 'local-recording.updated', recording: BEGUN } as const, ended()];
+  for (const callId of ['gone', 'kept'])
+    for (const event of stamp(facts, { callId })) await store.append(event);
+  await store.append({ type: 'call.forgotten', callId: 'gone', nodeId: 'node', term: 2, seq: 1, at: 9 });
+  const remove = vi.spyOn(Recordings.prototype, 'remove').mockRejectedValue(new Error('EPERM'));
+  onTestFinished(() => remove.mockRestore());
+  const told: string[] = [];
+  const recordings = new LocalRecordings({
+    options: { localRecording: {} as never, dataDir },
+    desk: { recordedLocally: ({ callId }) => told.push(callId) },
+    clock: systemClock,
+    logger,
+  });
+  await recordings.open(store);
+  recordings.recover(store);
+  await vi.waitFor(() => expect(told).toEqual(['kept']));
+  await recordings.close(1000);
+  expect(remove).toHaveBeenCalledWith('gone');
+  expect(logger.lines).toContainEqual(
+    expect.objectContaining({ level: 'error', fields: expect.objectContaining({ callId: 'gone' }) }),
+  );
+});
