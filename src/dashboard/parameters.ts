@@ -8,6 +8,7 @@ import {
   type CarrierId,
   END_REASONS,
 } from '../contract/call-record.js';
+import { MAX_AMOUNT, parseAmount } from '../events/call-filter.js';
 import { type JsonSchema, ref } from './json-schema.js';
 
 /** One query parameter: how it is described, and how its text becomes a value. */
@@ -28,7 +29,6 @@ export type ParameterValues<P extends QueryParameters> = {
 
 const MAX_LIMIT = 500;
 const MAX_TEXT = 200;
-const MAX_AMOUNT = 1e9 - 1;
 /** How much of a name is repeated to who sent it. */
 const MAX_NAME = 50;
 /** The last instant that a Date can hold. Source: ECMA-262, section 21.4.1.1. */
@@ -91,10 +91,7 @@ function amount(description: string): QueryParameter<number> {
   return {
     description,
     schema: { type: 'number', minimum: 0, maximum: MAX_AMOUNT },
-    parse(value, name) {
-      const number = /^\d{1,9}(\.\d{1,6})?$/.test(value) ? Number(value) : -1;
-      return number >= 0 && number <= MAX_AMOUNT ? number : refuse(name, `a number from 0 to ${MAX_AMOUNT}`);
-    },
+    parse: (value, name) => parseAmount(value) ?? refuse(name, `a number from 0 to ${MAX_AMOUNT}`),
   };
 }
 

@@ -38,6 +38,14 @@ export interface CallFilter {
   to?: number;
 }
 
+/** The most that an amount of a filter can be. */
+export const MAX_AMOUNT = 1e9 - 1;
+
+/** An amount of a filter as it is written, without an exponent; null for what is none, or too much. */
+export function parseAmount(text: string): number | null {
+  return /^\d{1,9}(\.\d{1,6})?$/.test(text) && Number(text) <= MAX_AMOUNT ? Number(text) : null;
+}
+
 /** Conditions for which nothing that was said is looked at. */
 export type SummaryFilter = Omit<CallFilter, 'words'>;
 

@@ -4,6 +4,7 @@ import { parse } from 'csv-parse/sync';
 import { expect, it } from 'vitest';
 import type { CallFact } from '../../src/contract/call-event.js';
 import { toLocalInput } from '../../src/dashboard/ui/format.js';
+import { MemoryStore } from '../../src/stores/memory-store.js';
 import { ended, say, stamp, started, turn } from '../support/call-facts.js';
 import { describeInChromium } from '../support/dashboard-page.js';
 
@@ -106,6 +107,24 @@ describeInChromium('the history', (bench) => {
     expect(await page.locator('[aria-sort]').getAttribute('aria-sort')).toBe('ascending');
   });
 
+  it('keeps a choice that was made in the same instant in which a call is opened', async () => {
+    await bench.serve();
+    await fill([{ callId: 'c1', agoMs: 1000 }]);
+    const page = await bench.visit('/');
+    await page.locator('tbody a').waitFor();
+    await page.evaluate(`
+      const direction = document.querySelector('select[aria-label="Direction"]');
+      direction.value = 'inbound';
+      direction.dispatchEvent(new Event('change', { bubbles: true }));
+      document.querySelector('tbody a').click();
+    `);
+    await page.getByRole('dialog').waitFor();
+    await expect.poll(() => new URL(page.url()).hash).toBe('#call=c1&direction=inbound');
+    expect(await page.getByLabel('Direction', { exact: true }).inputValue()).toBe('inbound');
+    await page.goBack();
+    await page.waitForURL(/#direction=inbound$/);
+  });
+
   it('goes back past an address that it would have written otherwise', async () => {
     await bench.serve();
     await fill([{ callId: 'c1', agoMs: 1000 }]);
@@ -199,7 +218,7 @@ describeInChromium('the history', (bench) => {
     await page.getByLabel('Average latency').fill('400.5');
     await expect.poll(shown).toEqual(['tea']);
     await page.getByRole('button', { name: 'Clear' }).click();
-    expect(await page.getByLabel('Average latency').inputValue()).toBe('');
+    await expect.poll(() => page.getByLabel('Average latency').inputValue()).toBe('');
     await page.getByLabel('Cost from').pressSequentially('0,5');
     await expect.poll(shown).toEqual(['dear']);
     expect(bench.troubles).toEqual([]);
@@ -237,6 +256,28 @@ describeInChromium('the history', (bench) => {
     await expect
       .poll(() => page.locator('.counters').textContent())
       .toMatch(/Total calls1.*Avg latency1\.00 s/);
+    expect(bench.troubles).toEqual([]);
+  });
+
+  it('draws what the server finds of a time that the page holds nothing of, and says how much that is', async () => {
+    await bench.serve({ store: new MemoryStore({ size: 1200 }) });
+    const past = (name: string, count: number, agoMs: number) =>
+      Array.from({ length: count }, (_, index) => ({ callId: `${name}-${index}`, agoMs: agoMs + index }));
+    await fill([...past('old', 3, 5 * DAY_MS), ...past('many', 510, 3 * DAY_MS), ...past('new', 500, 0)]);
+    const page = await bench.visit('/');
+    await page.getByText('Cost, latency and failures over time').click();
+    await page.getByText('Custom', { exact: true }).click();
+    const drawn = async (fromMs: number, toMs: number) => {
+      await page.getByLabel('From', { exact: true }).fill(toLocalInput(Date.now() - fromMs));
+      await page.getByLabel('to', { exact: true }).fill(toLocalInput(Date.now() - toMs));
+      await page.getByLabel('to', { exact: true }).press('Tab');
+    };
+    const over = () => page.locator('#figures-title').textContent();
+    await drawn(6 * DAY_MS, 4 * DAY_MS);
+    await page.locator('.chart-grid').waitFor();
+    await expect.poll(over).toMatch(/chosen time, and the active ones$/);
+    await drawn(3.5 * DAY_MS, 2 * DAY_MS);
+    await expect.poll(over).toContain('curves and charts over 500 of the ended ones');
     expect(bench.troubles).toEqual([]);
   });
 

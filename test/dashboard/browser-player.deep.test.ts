@@ -43,24 +43,31 @@ class OneRecording implements RecordingSource {
   }
 }
 
+function recordingOf(
+  callId: string,
+  change: Partial<LocalRecording> & { startedAt: number },
+): LocalRecording {
+  return {
+    status: 'completed',
+    file: `${callId}.wav`,
+    durationMs: SECONDS * 1000,
+    bytes: WAV.length,
+    pauses: [],
+    trouble: null,
+    ...change,
+  };
+}
+
 describeInChromium('a call in detail', (bench) => {
   /** A call of a minute, recorded from `began` on: a turn every ten seconds. */
   function recorded(
     callId: string,
     change: Partial<LocalRecording> = {},
     facts: readonly CallFact[] = [],
+    tell = bench.callOf(callId),
   ): number {
     const began = Date.now() - SECONDS * 1000;
-    const recording: LocalRecording = {
-      status: 'completed',
-      file: `${callId}.wav`,
-      startedAt: began,
-      durationMs: SECONDS * 1000,
-      bytes: WAV.length,
-      pauses: [],
-      trouble: null,
-      ...change,
-    };
+    const recording = recordingOf(callId, { startedAt: began, ...change });
     const turns = Array.from({ length: 5 }, (_, index): CallFact[] => {
       const at = began + 10_000 * index;
       const latency = { endpointingMs: 300, llmFirstTokenMs: 500 + 10 * index, totalMs: 800 + 10 * index };
@@ -90,7 +97,7 @@ describeInChromium('a call in detail', (bench) => {
         { type: 'turn.completed', turn: { ...turn(index, latency), startedAt: at } },
       ];
     }).flat();
-    bench.callOf(callId)(started(), ...turns, ...facts, ended(), {
+    tell(started(), ...turns, ...facts, ended(), {
       type: 'local-recording.updated',
       recording,
     });
@@ -101,6 +108,24 @@ describeInChromium('a call in detail', (bench) => {
   const secondsOf = (page: Page) =>
     page.locator('audio').evaluate((audio: HTMLAudioElement) => audio.currentTime);
   const said = (page: Page) => page.locator('[aria-current] p').first();
+
+  it('plays on when the record is told again', async () => {
+    const page = await bench.open({ recordings: new OneRecording() });
+    const tell = bench.callOf('c1');
+    const startedAt = recorded('c1', {}, [], tell);
+    await page.locator('tbody a').click();
+    const detail = page.getByRole('dialog');
+    await detail.getByRole('button', { name: 'Play' }).click();
+    await expect.poll(() => secondsOf(page)).toBeGreaterThan(0);
+    tell({
+      type: 'local-recording.updated',
+      recording: recordingOf('c1', { startedAt, durationMs: 59_000 }),
+    });
+    await detail.getByText('/ 0:59').waitFor();
+    expect(await isPaused(page)).toBe(false);
+    expect(await page.locator('audio').getAttribute('src')).toContain('c1');
+    expect(bench.troubles).toEqual([]);
+  });
 
   it('plays the recording, whose transcript follows, and goes where a click leads', async () => {
     const page = await bench.open({ recordings: new OneRecording() });

@@ -33,7 +33,7 @@ export function App() {
       />
       <main class={connection.phase === 'reconnecting' ? 'stale' : ''}>
         <h1 class="unseen">Calls</h1>
-        <Counters page={page} view={view} />
+        <Counters page={page} view={view} calls={shown.known} />
         {isEmpty ? (
           <EmptyState entry={page.entry} />
         ) : (

@@ -1,5 +1,6 @@
 // The figures on top, over what the server holds or the part of it that is chosen.
 import { useEffect, useMemo } from 'preact/hooks';
+import type { CallSummary } from '../../../contract/dashboard-api.js';
 import {
   UNKNOWN,
   formatDuration,
@@ -13,7 +14,7 @@ import { serverNow, useMinute } from '../state/clock.js';
 import { refreshAggregates } from '../state/connection.js';
 import type { PageState } from '../state/page-state.js';
 import { type Trend, trendsOf } from '../state/trends.js';
-import { RANGES, type Range, spanOf, type View } from '../state/view.js';
+import { isWithin, RANGES, type Range, spanOf, type View } from '../state/view.js';
 import { Charts } from './charts.js';
 import { Sparkline } from './sparkline.js';
 
@@ -24,9 +25,17 @@ const RANGE_NAMES: Readonly<Record<Range, string>> = {
   custom: 'Custom',
 };
 
-export function Counters({ page, view }: { page: PageState; view: View }) {
+export interface CountersProps {
+  page: PageState;
+  view: View;
+  /** Ended calls that the page knows: what is drawn of the chosen time. */
+  calls: readonly CallSummary[];
+}
+
+export function Counters({ page, view, calls }: CountersProps) {
   const { aggregates, active, history } = page;
-  const { from, to } = spanOf(view);
+  const span = spanOf(view);
+  const { from, to } = span;
   const minute = useMinute();
   // A range moves on also where nothing happens.
   useEffect(() => {
@@ -35,8 +44,9 @@ export function Counters({ page, view }: { page: PageState; view: View }) {
   const oldest = history.at(-1)?.startedAt ?? 0;
   const [trends, now] = useMemo(() => {
     const until = serverNow();
-    return [trendsOf(history, { from: from ?? oldest, to: to ?? until }), until];
-  }, [history, from, to, minute]);
+    return [trendsOf(calls, { from: from ?? oldest, to: to ?? until }), until];
+  }, [calls, from, to, minute]);
+  const drawn = calls.filter(({ startedAt }) => isWithin(startedAt, span)).length;
   const figures: readonly (readonly [string, string, Trend | undefined])[] = [
     [
       'Total calls',
@@ -53,7 +63,7 @@ export function Counters({ page, view }: { page: PageState; view: View }) {
     <section aria-labelledby="figures-title">
       <div class="bar figures-bar">
         <h2 id="figures-title">
-          Figures <small>{over(view)}</small>
+          Figures <small>{over(view, aggregates?.completedCalls ?? 0, drawn)}</small>
         </h2>
         {view.range === 'custom' && <Dates view={view} />}
         <Ranges view={view} />
@@ -67,16 +77,17 @@ export function Counters({ page, view }: { page: PageState; view: View }) {
           </div>
         ))}
       </dl>
-      {history.length > 0 && <Charts calls={history} from={from ?? oldest} to={to ?? now} />}
+      {history.length > 0 && <Charts calls={calls} from={from ?? oldest} to={to ?? now} />}
     </section>
   );
 }
 
-/** What the figures are over. */
-function over({ range }: View): string {
-  if (range === 'all') return 'last 500 calls, and the active ones';
-  if (range === 'custom') return 'calls of the chosen time, and the active ones';
-  return `calls of the last ${range === 'day' ? '24 hours' : 'hour'}, and the active ones`;
+/** What the figures are over, and what is drawn of `counted` ended calls where that is less. */
+function over({ range }: View, counted: number, drawn: number): string {
+  const part = counted > drawn ? `; curves and charts over ${drawn} of the ended ones` : '';
+  if (range === 'all') return `last 500 calls, and the active ones${part}`;
+  if (range === 'custom') return `calls of the chosen time, and the active ones${part}`;
+  return `calls of the last ${range === 'day' ? '24 hours' : 'hour'}, and the active ones${part}`;
 }
 
 function change(part: Partial<View>): void {

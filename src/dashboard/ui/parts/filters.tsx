@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { CALL_OUTCOMES, END_REASONS } from '../../../contract/call-record.js';
 import type { CallSummary } from '../../../contract/dashboard-api.js';
-import { CALL_FACETS, type CallFacet } from '../../../events/call-filter.js';
+import { CALL_FACETS, type CallFacet, MAX_AMOUNT } from '../../../events/call-filter.js';
 import { formatWord } from '../format.js';
 import { update } from '../state/app-store.js';
 import { nameIncident } from '../state/timeline.js';
@@ -128,9 +128,6 @@ function Words(props: { label: string; hint: string; value: string; choose: (val
     />
   );
 }
-
-/** As much as the API takes. */
-const MAX_AMOUNT = 1e9 - 1;
 
 function toAmount(text: string): number | null {
   const amount = Number(text.trim().replace(',', '.'));

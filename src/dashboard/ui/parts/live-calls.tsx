@@ -21,7 +21,7 @@ export interface LiveCallsProps {
 
 export function LiveCalls({ calls, view, controls, masked }: LiveCallsProps) {
   const areMany = calls.size > MAX_WHOLE;
-  const { shown, holding } = useHeldOrder(shownLive(calls, view));
+  const { shown, list } = useHeldOrder(shownLive(calls, view));
   const [opened, setOpened] = useState<string | null>(null);
   return (
     <section class={areMany ? 'rail many' : 'rail'} aria-labelledby="live-title">
@@ -32,7 +32,7 @@ export function LiveCalls({ calls, view, controls, masked }: LiveCallsProps) {
       </div>
       {calls.size === 0 && <p class="quiet">No call right now. The next one appears here.</p>}
       {calls.size > 0 && shown.length === 0 && <p class="quiet">No live call matches.</p>}
-      <div class="calls" {...holding}>
+      <div class="calls" {...list}>
         {shown.map((call) => (
           <LiveCall
             key={call.callId}
@@ -91,19 +91,21 @@ function Search({ view }: { view: LiveView }) {
 function useHeldOrder(calls: readonly CallRecord[]) {
   const [, draw] = useReducer<number, undefined>((count) => count + 1, 0);
   const order = useRef<readonly string[]>([]);
-  const holders = useRef(new Set<'pointer' | 'focus'>());
-  const shown = holders.current.size === 0 ? calls : keepOrder(calls, order.current);
+  const list = useRef<HTMLDivElement>(null);
+  const isPointedAt = useRef(false);
+  // Not every browser tells that the focus has left what was taken out of the document.
+  const isHeld = isPointedAt.current || list.current?.contains(document.activeElement);
+  const shown = isHeld ? keepOrder(calls, order.current) : calls;
   order.current = shown.map(({ callId }) => callId);
-  const hold = (holder: 'pointer' | 'focus') => () => void holders.current.add(holder);
-  const release = (holder: 'pointer' | 'focus') => () => {
-    holders.current.delete(holder);
+  const point = (isIn: boolean) => () => {
+    isPointedAt.current = isIn;
     draw(undefined);
   };
-  const holding = {
-    onPointerEnter: hold('pointer'),
-    onPointerLeave: release('pointer'),
-    onFocusIn: hold('focus'),
-    onFocusOut: release('focus'),
+  const props = {
+    ref: list,
+    onPointerEnter: point(true),
+    onPointerLeave: point(false),
+    onFocusOut: () => draw(undefined),
   };
-  return { shown, holding };
+  return { shown, list: props };
 }

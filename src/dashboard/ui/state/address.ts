@@ -1,5 +1,6 @@
 // What the page shows, as the part of its address behind `#`: `call=<id>&t=83&outcome=failed&sort=cost`. Pure: no browser, no clock.
-import { CALL_OUTCOMES, END_REASONS } from '../../../contract/call-record.js';
+import { CALL_OUTCOMES, CARRIER_ID, END_REASONS } from '../../../contract/call-record.js';
+import { parseAmount } from '../../../events/call-filter.js';
 import { LIVE_ORDERS } from './live.js';
 import { DIRECTIONS, FIRST_VIEW, RANGES, type Range, SORT_KEYS, type View } from './view.js';
 
@@ -16,7 +17,8 @@ export type AddressedView = Omit<View, 'until'> & Partial<Pick<View, 'until'>>;
 /** As the server bounds it. */
 const MAX_TEXT_CHARS = 200;
 const ORDERS = ['asc', 'desc'] as const;
-const NUMBER = /^\d{1,14}(?:\.\d{1,6})?$/;
+const SECONDS = /^\d{1,14}(?:\.\d{1,6})?$/;
+const INSTANT = /^\d{1,14}$/;
 
 /** Empty for what the page shows at first. */
 export function toAddress(open: OpenCall | null, view: AddressedView): string {
@@ -47,26 +49,32 @@ export function fromAddress(address: string): { open: OpenCall | null; view: Add
     values.find((value) => value === parts.get(name)) ?? null;
   const text = (name: string) => (parts.get(name) ?? '').slice(0, MAX_TEXT_CHARS);
   const name = (of: string) => text(of) || null;
-  const number = (of: string) => (NUMBER.test(parts.get(of) ?? '') ? Number(parts.get(of)) : null);
+  const matching = (of: string, pattern: RegExp) =>
+    pattern.test(parts.get(of) ?? '') ? parts.get(of) : null;
+  const number = (of: string, pattern: RegExp) => {
+    const said = matching(of, pattern);
+    return said === null ? null : Number(said);
+  };
+  const amount = (of: string) => parseAmount(parts.get(of) ?? '');
   const callId = parts.get('call') ?? '';
   return {
-    open: callId === '' ? null : { callId, seconds: number('t') },
+    open: callId === '' ? null : { callId, seconds: number('t', SECONDS) },
     view: {
       q: text('q'),
       words: text('words'),
       direction: one('direction', DIRECTIONS),
       outcome: one('outcome', CALL_OUTCOMES),
       endReason: one('endReason', END_REASONS),
-      carrier: name('carrier'),
+      carrier: matching('carrier', CARRIER_ID),
       incident: name('incident'),
       provider: name('provider'),
       agent: name('agent'),
       nodeId: name('nodeId'),
-      minLatencyMs: number('minLatencyMs'),
-      minCost: number('minCost'),
+      minLatencyMs: amount('minLatencyMs'),
+      minCost: amount('minCost'),
       range: one('range', Object.keys(RANGES) as Range[]) ?? FIRST_VIEW.range,
-      from: number('from'),
-      to: number('to'),
+      from: number('from', INSTANT),
+      to: number('to', INSTANT),
       sort: one('sort', SORT_KEYS) ?? FIRST_VIEW.sort,
       isDescending: one('order', ORDERS) !== 'asc',
       live: { q: text('live'), order: one('liveOrder', LIVE_ORDERS) ?? FIRST_VIEW.live.order },

@@ -15,6 +15,8 @@ const LOOK_MS = 1000;
 let told = new Map<string, number>();
 let lastSoundAt = 0;
 let audio: AudioContext | undefined;
+/** A sound waits for the browser to let the page make one. */
+let isSoundHeld = false;
 
 /** The ways that were chosen stay in this browser. */
 export function startAlerts(): void {
@@ -23,6 +25,11 @@ export function startAlerts(): void {
   for (const type of ['focus', 'visibilitychange', 'pointerdown'])
     window.addEventListener(type, () => {
       if (!isAway() && readState().missedAlerts > 0) update(() => ({ missedAlerts: 0 }));
+    });
+  // Some browsers let a page make a sound only where it asks while somebody presses something.
+  for (const type of ['click', 'keydown'])
+    window.addEventListener(type, () => {
+      if (isSoundHeld) resume();
     });
   setInterval(lookForWaits, LOOK_MS);
 }
@@ -36,6 +43,7 @@ export async function chooseWay(way: AlertWay, isOn: boolean): Promise<boolean> 
     const others = [...alertWays].filter((each) => each !== way);
     const ways = new Set(isOn ? [...others, way] : others);
     keepWays(ways);
+    isSoundHeld &&= ways.has('sound');
     return { alertWays: ways, ...(ways.has('title') ? {} : { missedAlerts: 0 }) };
   });
   return true;
@@ -88,10 +96,30 @@ function notify(text: string): void {
   }
 }
 
-/** Two short tones. */
+/** Sounds once the browser lets it, however often it was asked for until then: the time of an audio context stands still meanwhile. */
 function beep(): void {
-  audio ??= new AudioContext();
-  void audio.resume();
+  if (audio === undefined) {
+    audio = new AudioContext();
+    audio.addEventListener('statechange', soundHeld);
+  }
+  isSoundHeld = true;
+  soundHeld();
+  if (isSoundHeld) resume();
+}
+
+/** Its refusal is no matter: the next gesture asks again. */
+function resume(): void {
+  audio?.resume().catch(() => {});
+}
+
+function soundHeld(): void {
+  if (!isSoundHeld || audio?.state !== 'running') return;
+  isSoundHeld = false;
+  sound(audio);
+}
+
+/** Two short tones. */
+function sound(audio: AudioContext): void {
   for (const [place, hertz] of [880, 660].entries()) {
     const tone = audio.createOscillator();
     const volume = audio.createGain();

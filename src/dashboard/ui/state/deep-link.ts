@@ -14,6 +14,19 @@ export function linkTo(callId: string): string {
 
 const readAddress = () => fromAddress(location.hash.slice(1));
 
+/** The view that the address says. */
+let { view: written } = readState();
+
+/** Puts a new view into the address. */
+function writeView(): void {
+  const { view } = readState();
+  if (view === written) return;
+  // Each letter of a search is no step for the back button.
+  const asNew = !isTyped(view, written);
+  written = view;
+  write(readAddress().open, { asNew });
+}
+
 /** Without an empty `#`. */
 function write(open: OpenCall | null, { asNew }: { asNew: boolean }): void {
   const address = toAddress(open, readState().view);
@@ -23,14 +36,16 @@ function write(open: OpenCall | null, { asNew }: { asNew: boolean }): void {
   else history.replaceState(null, '', url);
 }
 
-/** Opens a call, or closes the open one. */
+/** Opens a call, or closes the open one. What was chosen just before stays chosen: the view is read from the address afterwards. */
 export function showCall(callId: string | null): void {
+  writeView();
   write(callId === null ? null : { callId, seconds: null }, { asNew: true });
   window.dispatchEvent(new HashChangeEvent('hashchange'));
 }
 
 /** Where in the open call its reader is: no step for the back button. */
 export function noteInstant(callId: string, seconds: number): void {
+  writeView();
   if (readAddress().open?.callId === callId) write({ callId, seconds }, { asNew: false });
 }
 
@@ -57,7 +72,6 @@ function onAddress(listener: () => void): () => void {
 
 /** Takes the view from the address now and whenever that changes, and puts each new view into it. */
 export function keepAddress(): void {
-  let { view: written } = readState();
   const take = () => {
     const { view } = readAddress();
     const before = readState().view;
@@ -69,14 +83,7 @@ export function keepAddress(): void {
   };
   take();
   onAddress(take);
-  listen(() => {
-    const { view } = readState();
-    if (view === written) return;
-    // Each letter of a search is no step for the back button.
-    const asNew = !isTyped(view, written);
-    written = view;
-    write(readAddress().open, { asNew });
-  });
+  listen(writeView);
   document.addEventListener('click', openHere);
 }
 

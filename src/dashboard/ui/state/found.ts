@@ -65,16 +65,18 @@ function useFound(view: View, history: readonly CallSummary[]): Found {
 /** The ended calls of a view, in its order, and what the server found of them. */
 export interface ShownCalls {
   calls: readonly CallSummary[];
+  /** Those that figures over time are drawn from, whatever else is chosen, in any order: all that the page knows of that time, and others. */
+  known: readonly CallSummary[];
   found: Found;
 }
 
 export function useShownCalls({ history, forgotten }: PageState, view: View): ShownCalls {
   const found = useFound(view, history);
-  const calls = useMemo(
-    () => selectCalls(candidates({ history, forgotten }, found, view), view),
-    [history, forgotten, found, view],
-  );
-  return { calls, found };
+  return useMemo(() => {
+    const all = candidates({ history, forgotten }, found, view);
+    // What was found for something else that is chosen would be a biased sample.
+    return { calls: selectCalls(all, view), known: countChoices(view) === 0 ? all : history, found };
+  }, [history, forgotten, found, view]);
 }
 
 /** The calls that the view is of: those that the page holds, unless what was said decides, and those that the server finds. */

@@ -25,7 +25,8 @@ export function usePlayback(callId: string, recording: LocalRecording, head: Pla
   const [isPlaying, setPlaying] = useState(false);
   const [isWaiting, setWaiting] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
-  const { durationMs, bytes } = recording;
+  const latest = useRef(recording);
+  latest.current = recording;
 
   useEffect(() => {
     const element = audio.current;
@@ -46,6 +47,7 @@ export function usePlayback(callId: string, recording: LocalRecording, head: Pla
     const askWhy = async (orElse: string | null) => {
       let why = orElse;
       try {
+        const { durationMs, bytes } = latest.current;
         const share = Math.min(1, placeOf() / (durationMs || 1));
         const from = Math.max(0, Math.floor((bytes ?? 0) * share) - TRIED_BYTES);
         await tryAudio(callId, { from, to: from + 2 * TRIED_BYTES });
@@ -103,7 +105,8 @@ export function usePlayback(callId: string, recording: LocalRecording, head: Pla
       element.removeAttribute('src');
       element.load();
     };
-  }, [callId, head, durationMs, bytes]);
+    // A record that is told again changes nothing of what is played.
+  }, [callId, head]);
 
   const toggle = () => {
     const element = audio.current;

@@ -26,7 +26,8 @@ const INCIDENTS: Readonly<Record<string, string>> = {
 };
 
 export function nameIncident(code: string): string {
-  return INCIDENTS[code] ?? code;
+  // A code may be any text: `constructor`, too.
+  return (Object.hasOwn(INCIDENTS, code) ? INCIDENTS[code] : undefined) ?? code;
 }
 
 /** Facts of a record that have a time. */

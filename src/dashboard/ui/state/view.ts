@@ -94,6 +94,10 @@ export function spanOf({ range, until, from, to }: View): Span {
   return { ...(first === null ? {} : { from: first }), ...(last === null ? {} : { to: last }) };
 }
 
+export function isWithin(at: number, { from, to }: Span): boolean {
+  return (from === undefined || at >= from) && (to === undefined || at < to);
+}
+
 /** What is chosen, as conditions. */
 function conditionsOf(view: View): [string, string | number][] {
   return (Object.keys(NO_CHOICES) as (keyof Choices)[]).flatMap((name) => {

@@ -15,6 +15,7 @@ import { cases } from '../../../support/depth.js';
 const { until: _, ...FIRST } = FIRST_VIEW;
 
 const searched = fc.string({ unit: 'grapheme', maxLength: 20 }).map((text) => text.trim());
+const carrier = fc.option(fc.stringMatching(/^[a-z][a-z\d]{0,8}(-[a-z\d]{1,8}){0,2}$/));
 const named = fc.option(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }));
 const amount = fc.option(fc.nat(1e9).map((micros) => micros / 1e3));
 const time = fc.option(fc.nat(4e12));
@@ -24,7 +25,7 @@ const view = fc.record({
   direction: fc.constantFrom(null, ...DIRECTIONS),
   outcome: fc.constantFrom(null, ...CALL_OUTCOMES),
   endReason: fc.constantFrom(null, ...END_REASONS),
-  carrier: named,
+  carrier,
   incident: named,
   provider: named,
   agent: named,
@@ -64,6 +65,8 @@ describe('the address of the page', () => {
     'call=&t=5',
     't=12',
     'direction=sideways&outcome=great&endReason=&carrier=&range=year&minCost=-1&from=noon&sort=luck&order=up&liveOrder=none',
+    'carrier=Carrier%20A&minLatencyMs=1000000000&minCost=999999999.5&from=5.5&to=-1',
+    `carrier=${'a'.repeat(41)}&minCost=1e3&minLatencyMs=0.1234567`,
     '%E0%A4%A&=&&call',
   ])('leaves out what it cannot mean: %s', (address) => {
     expect(fromAddress(address)).toEqual({ open: null, view: FIRST });

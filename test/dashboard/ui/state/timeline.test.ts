@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { CallFact } from '../../../../src/contract/call-event.js';
 import type { CallRecord } from '../../../../src/contract/call-record.js';
-import { timelineOf } from '../../../../src/dashboard/ui/state/timeline.js';
+import { nameIncident, timelineOf } from '../../../../src/dashboard/ui/state/timeline.js';
 import { reduceCall } from '../../../../src/events/reduce.js';
 import { stamp, started } from '../../../support/call-facts.js';
 
@@ -36,4 +36,8 @@ it('tells how long the call was without a provider, where it was', () => {
     'Stream replaced: Something.',
     'Provider reconnected: a/ears failed (PROVIDER_FAILED) and works again. (740 ms)',
   ]);
+});
+
+it.each(['constructor', 'toString', '__proto__'])('shows the code %s of an incident as it stands', (code) => {
+  expect(nameIncident(code)).toBe(code);
 });
