@@ -13,7 +13,7 @@ const VITEST = [
   `--bail=${MOST_FAILURES}`,
 ];
 /** Tests that play more of something where all of it is wanted. */
-const PLAYS_MORE = /support\/depth\.js'/;
+const PLAYS_MORE = /support\/(depth|rotated|asking-modes)\.js'/;
 /** Tests that nobody else plays. */
 const ONLY_HERE = '.deep.test.ts';
 const MATRIX = 'test/e2e/provider-trouble/';

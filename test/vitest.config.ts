@@ -22,7 +22,7 @@ const VIRTUAL = [
 
 /** What needs the real clock, the network of the machine, or processes of its own. */
 const REAL = [
-  'test/e2e/{ending,real-time,standalone-dashboard}.test.ts',
+  'test/e2e/{real-time,standalone-dashboard}.test.ts',
   'test/client/signals.test.ts',
   'test/client/handover/*.test.ts',
   'test/**/*.deep.test.ts',
@@ -54,7 +54,7 @@ const APART = [
   'test/engines/{heard-sound,voice-activity}.test.ts',
   // They count what is loaded, opened or kept.
   'test/linear-work.test.ts',
-  'test/calls/{call-memory,ending/ended-call}.test.ts',
+  'test/calls/ending/ended-call.test.ts',
 ];
 
 /** Tests of providers and engines once more, on a clock whose timers ring early: nothing beside them may share it. */

@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stepFloor } from '../../src/conversation/floor-step.js';
 import { cases, runs } from '../support/depth.js';
-import { diagramOf } from './floor-diagram.js';
 import { type Act, type Mode, play, type StepFunction } from './floor-play.js';
 
 const act = fc.oneof(
@@ -102,14 +100,6 @@ it('says after a hold what was asked for before it, and answers the caller behin
   expect(spoken).toEqual(['Hello, this is the bakery.', 'answer', 'request 0', 'request 0', 'answer-again']);
   // The caller may interrupt each of them at once.
   expect(cuttingIn).toEqual([]);
-});
-
-describe('its diagram', () => {
-  // It tries some hundred thousand steps.
-  it('is the one in ARCHITECTURE.md', { timeout: 120_000 }, () => {
-    const shown = readFileSync(new URL('../../ARCHITECTURE.md', import.meta.url), 'utf8');
-    expect(shown).toContain(diagramOf());
-  });
 });
 
 describe('a planted fault', () => {

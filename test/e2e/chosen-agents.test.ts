@@ -1,13 +1,13 @@
 // Agents that a function chooses while the call rings, as whole calls on both carriers.
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
-import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import type { AgentChoice, ChooseAgent, RingingCall, ServeOptions } from '../../src/index.js';
 import { Agent } from '../../src/options/agent.js';
 import { OpenAIRealtime } from '../../src/providers/realtime/index.js';
 import { type CallerStep, emulateOpenAIRealtime, type SimulatorOptions } from '../../src/testing/index.js';
 import { eventually, startCarrierPhone } from '../support/carrier-phone.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
+import { playedOn } from '../support/rotated.js';
 
 const SALES = '+15005550030';
 const CALLER = '+15005550020';
@@ -18,7 +18,7 @@ const fallbackAgent = new Agent({ name: 'reception', firstMessage: 'Reception sp
 const billing = new Agent({ name: 'billing', firstMessage: 'Hello {who}, billing speaking.' });
 const never = () => new Promise<never>(() => {});
 
-describe.concurrent.each(SIMULATED_CARRIERS)('a call whose agent is chosen, on %s', REAL_TIME, (id) => {
+describe.concurrent.each(playedOn('carrier-a'))('a call whose agent is chosen, on %s', REAL_TIME, (id) => {
   const start = async (
     agent: ChooseAgent,
     options: Partial<ServeOptions> = {},

@@ -1,6 +1,5 @@
 // Agents that hand the caller over to one another, as whole calls on both carriers.
 import { describe, expect, it } from 'vitest';
-import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import type {
   AgentOptions,
   LanguageModel,
@@ -13,6 +12,7 @@ import { eventually, OWN_NUMBER, startAgentsPhone, startCarrierPhone } from '../
 import { Deploy } from '../support/deploy.js';
 import { HandingModel } from '../support/handing-model.js';
 import { REALTIME_VENDORS } from '../support/realtime-vendors.js';
+import { playedOn } from '../support/rotated.js';
 
 const ASKS: readonly CallerStep[] = [
   { type: 'wait-for-agent' },
@@ -74,7 +74,7 @@ class TalkingModel implements LanguageModel {
   }
 }
 
-describe.each(SIMULATED_CARRIERS)('%s, agents that hand over', (id) => {
+describe.each(playedOn('carrier-b'))('%s, agents that hand over', (id) => {
   it('gives the next agent the conversation, with one sentence of each', { timeout: 60_000 }, async () => {
     const llm = new HandingModel('desk', { text: 'I put you through.', to: 'bills' });
     const next = new HandingModel('billing', {});

@@ -1,9 +1,9 @@
 // A voice that halts at its commas is interrupted, on both carriers: what the transcript and the model's history say that the caller
 // has heard is what the carrier's recording holds. `runScript` compares them word by word.
 import { describe, expect, it } from 'vitest';
-import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import type { CallerStep } from '../../src/testing/index.js';
 import { wordsIn } from '../support/heard-truth.js';
+import { playedOn } from '../support/rotated.js';
 import { runScript } from '../support/scripted-call.js';
 
 // Half of the time is pauses, and they are all at the beginning: by share of the text the cut would be words off.
@@ -15,7 +15,7 @@ const LISTENS: CallerStep = { type: 'wait-for-agent', quietMs: 700 };
 // Calls in real time.
 const REAL_TIME = { timeout: 90_000 };
 
-describe.concurrent.each(SIMULATED_CARRIERS)('a voice, on %s', REAL_TIME, (id) => {
+describe.concurrent.each(playedOn('carrier-a'))('a voice, on %s', REAL_TIME, (id) => {
   it.each([2600, 4300, 6000])(
     'that halts is heard to the word where it was cut, after %i ms',
     async (afterMs) => {

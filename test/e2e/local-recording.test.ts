@@ -16,6 +16,7 @@ import type { LanguageModel, ToolContext } from '../../src/index.js';
 import { runs } from '../support/depth.js';
 import { type CarrierPhone, startCarrierPhone } from '../support/carrier-phone.js';
 import { REALTIME_VENDORS } from '../support/realtime-vendors.js';
+import { playedOn } from '../support/rotated.js';
 
 const TOKEN = 'a-token-of-sixteen-characters';
 const GREETING = 'Hello, this is the bakery.';
@@ -83,7 +84,7 @@ async function play(
   return { report, record, theirs: wordsOf(await readFile(recordTo)) };
 }
 
-describe.each(SIMULATED_CARRIERS)('a call on %s that is recorded here', (id) => {
+describe.each(playedOn('carrier-a'))('a call on %s that is recorded here', (id) => {
   it('has both sides as they were heard, interruption included', async () => {
     const dataDir = await folder();
     await using running = await startCarrierPhone(

@@ -8,7 +8,7 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SIMULATED_CARRIERS, type CallRecord } from '../../src/contract/call-record.js';
+import type { SIMULATED_CARRIERS, CallRecord } from '../../src/contract/call-record.js';
 import { ChatCompletions } from '../../src/providers/llm/index.js';
 import { DeepgramSpeechToText } from '../../src/providers/stt/index.js';
 import { ElevenLabsTextToSpeech } from '../../src/providers/tts/index.js';
@@ -21,6 +21,7 @@ import {
 import { type CarrierPhone, startCarrierPhone } from '../support/carrier-phone.js';
 import { type Family, readExposition, sampleOf, seriesOf } from '../support/exposition.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
+import { playedOn } from '../support/rotated.js';
 
 const KEYS = { ears: 'dg-key-31337', mind: 'sk-key-31337', voice: 'xi-key-31337' };
 const TOKEN = 'dashboard-token-31337';
@@ -124,7 +125,7 @@ function expectRising(before: ReadonlyMap<string, Family>, after: ReadonlyMap<st
 }
 
 // Calls in real time.
-describe.each(SIMULATED_CARRIERS)('%s: two calls with everything in them', { timeout: 90_000 }, (id) => {
+describe.each(playedOn('carrier-b'))('%s: two calls with everything in them', { timeout: 90_000 }, (id) => {
   it('are told to machines, and nothing of what was said is', async () => {
     const { running, logger, mind } = await start(id);
     const { simulator, server } = running;

@@ -1,10 +1,11 @@
 // The phases of whole calls on both carriers, as a reader of the event stream is told them.
 import { describe, expect, it } from 'vitest';
 import type { CallEvent, CallEventType } from '../../src/contract/call-event.js';
-import { SIMULATED_CARRIERS, type CallPhase } from '../../src/contract/call-record.js';
+import type { CallPhase } from '../../src/contract/call-record.js';
 import type { LanguageModel } from '../../src/index.js';
 import type { CallerStep } from '../../src/testing/index.js';
 import { eventually, OWN_NUMBER, startCarrierPhone } from '../support/carrier-phone.js';
+import { playedOn } from '../support/rotated.js';
 
 const CALLER = '+15005550020';
 const OTHER = '+15005550030';
@@ -47,7 +48,7 @@ const phasesOf = (events: readonly CallEvent[]): CallPhase[] =>
 const told = (events: readonly CallEvent[], type: CallEventType) =>
   eventually(type, () => events.find((event) => event.type === type));
 
-describe.concurrent.each(SIMULATED_CARRIERS)('the phases of a call over %s', (id) => {
+describe.concurrent.each(playedOn('carrier-a'))('the phases of a call over %s', (id) => {
   it('are what the caller experiences, from greeting to hang-up', { timeout: 40_000 }, async () => {
     await using running = await startCarrierPhone(id);
     const events = await listen(running.server.url);

@@ -10,6 +10,7 @@ import {
   type RealtimeScript,
   type RealtimeVendor,
 } from '../support/realtime-vendors.js';
+import { rotated } from '../support/rotated.js';
 
 const GREETING = 'Hello, this is the bakery.';
 const LONG = 'We have bread, rolls, cakes and tarts, and then there are cookies of seven kinds, and coffee.';
@@ -84,8 +85,9 @@ function failed(running: CarrierPhone) {
 // Calls in real time.
 const REAL_TIME = { timeout: 60_000 };
 
-const LINES = REALTIME_VENDORS.flatMap((vendor) =>
-  SIMULATED_CARRIERS.map((id) => ({ vendor, id, name: vendor.name })),
+const LINES = rotated(
+  REALTIME_VENDORS.flatMap((vendor) => SIMULATED_CARRIERS.map((id) => ({ vendor, id, name: vendor.name }))),
+  [({ name }) => name, ({ id }) => id],
 );
 
 describe.concurrent.each(LINES)('$id, an agent with the model $name', REAL_TIME, (line) => {

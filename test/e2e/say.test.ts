@@ -1,10 +1,11 @@
 // Words from outside, in whole calls: both carriers, each way to answer, and each vendor's way to say and to know something.
 import { describe, expect, it } from 'vitest';
-import { type CallRecord, SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
+import type { CallRecord } from '../../src/contract/call-record.js';
 import type { AgentOptions, ServeOptions } from '../../src/index.js';
 import { type CallerStep, openToneVoice } from '../../src/testing/index.js';
 import { type CarrierPhone, startCarrierPhone } from '../support/carrier-phone.js';
 import { REALTIME_VENDORS } from '../support/realtime-vendors.js';
+import { playedOn } from '../support/rotated.js';
 
 const GREETING = 'Hello, this is the bakery.';
 const NEWS = 'We close in ten minutes.';
@@ -26,7 +27,7 @@ async function live(running: CarrierPhone, isReady: (record: CallRecord) => bool
   return call?.callId ?? '';
 }
 
-describe.concurrent.each(SIMULATED_CARRIERS)('words on a call of %s', (id) => {
+describe.concurrent.each(playedOn('carrier-b'))('words on a call of %s', (id) => {
   it.each<[string, AgentOptions, Partial<ServeOptions>]>([
     ['a language model', {}, {}],
     [

@@ -2,11 +2,11 @@
 import { systemClock } from '../../src/base/clock.js';
 import { pause } from '../../src/base/pause.js';
 import { describe, expect, it } from 'vitest';
-import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import type { AgentOptions } from '../../src/index.js';
 import { OpenAIRealtime } from '../../src/providers/realtime/index.js';
 import { type CallerStep, emulateOpenAIRealtime } from '../../src/testing/index.js';
 import { startCarrierPhone } from '../support/carrier-phone.js';
+import { playedOn } from '../support/rotated.js';
 
 const AGENT = { language: 'de', firstMessage: 'Guten Tag, hier ist die Bäckerei.' };
 const QUIET: readonly CallerStep[] = [{ type: 'pause', durationMs: 20_000 }];
@@ -22,7 +22,7 @@ async function startMode(mode: (typeof MODES)[number]): Promise<{ agent: AgentOp
   return { agent: { ...AGENT, engine }, [Symbol.asyncDispose]: () => vendor.close() };
 }
 
-describe.each(SIMULATED_CARRIERS)('%s, an agent in German', { timeout: 60_000 }, (id) => {
+describe.each(playedOn('carrier-b'))('%s, an agent in German', { timeout: 60_000 }, (id) => {
   it.each(MODES)('says why a transfer came to nothing: %s', async (mode) => {
     await using vendor = await startMode(mode);
     await using running = await startCarrierPhone(id, vendor.agent);

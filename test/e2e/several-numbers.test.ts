@@ -1,7 +1,7 @@
 // A client with several numbers, and agents that are changed while it serves, as whole calls on both carriers.
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
-import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
+import type { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import type { CallRecord } from '../../src/contract/call-record.js';
 import type { Agent, AgentOptions, Offhook, PhoneNumberOptions, ServeOptions } from '../../src/index.js';
 import { OpenAIRealtime } from '../../src/providers/realtime/index.js';
@@ -15,6 +15,7 @@ import { refusal } from '../options/refusal.js';
 import { eventually, startCarrierPhone } from '../support/carrier-phone.js';
 import { Deploy } from '../support/deploy.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
+import { playedOn } from '../support/rotated.js';
 
 const SHOP = '+15005550010';
 const BILLING = '+15005550011';
@@ -64,7 +65,7 @@ async function start(
   return Object.assign(running, { logger, call });
 }
 
-describe.concurrent.each(SIMULATED_CARRIERS)('a client with several numbers, on %s', REAL_TIME, (id) => {
+describe.concurrent.each(playedOn('carrier-a'))('a client with several numbers, on %s', REAL_TIME, (id) => {
   it('gives a call to the agent of the number that was dialed, and any other to the agent of serve', async () => {
     await using running = await start(id);
     expect(answers(await running.call(SHOP))).toEqual([SHOP, 'reception', 'Reception speaking.']);
@@ -177,7 +178,7 @@ it('points each number at the server, and says which one could not be', REAL_TIM
   ]);
 });
 
-describe.concurrent.each(SIMULATED_CARRIERS)(
+describe.concurrent.each(playedOn('carrier-a'))(
   'agents that are changed while a server runs, on %s',
   REAL_TIME,
   (id) => {

@@ -1,9 +1,9 @@
 // A model that acts: tools of whole calls, over both carriers, on loopback.
 import { describe, expect, it } from 'vitest';
-import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import type { LanguageModel, LanguageModelEvent, LanguageModelRequest } from '../../src/index.js';
 import type { CallerStep } from '../../src/testing/index.js';
 import { startCarrierPhone } from '../support/carrier-phone.js';
+import { playedOn } from '../support/rotated.js';
 
 const OTHER = '+15005550030';
 const ASKS: readonly CallerStep[] = [
@@ -38,7 +38,7 @@ class ActingModel implements LanguageModel {
   }
 }
 
-describe.each(SIMULATED_CARRIERS)('%s, an agent that acts', (id) => {
+describe.each(playedOn('carrier-a'))('%s, an agent that acts', (id) => {
   it('runs a tool and answers with its result', { timeout: 40_000 }, async () => {
     const llm = new ActingModel('One moment please.', 'look_up', { what: 'price' });
     const execute = async () => ({ price: 'ten dollars' });

@@ -8,6 +8,7 @@ import type {
 } from '../../src/index.js';
 import { OpenAIRealtime } from '../../src/providers/realtime/index.js';
 import { type CallerStep, emulateOpenAIRealtime } from '../../src/testing/index.js';
+import { rotated } from './rotated.js';
 
 export const QUESTION = 'Where is my order?';
 
@@ -88,7 +89,8 @@ export const ASKING_MODES = {
   },
 };
 
-/** Both carriers with both voice modes. */
-export const ASKING_CASES = SIMULATED_CARRIERS.flatMap((id) =>
-  (['pipeline', 'realtime'] as const).map((mode) => ({ id, mode })),
+/** Both carriers, and both voice modes: each with each where everything is played. */
+export const ASKING_CASES = rotated(
+  SIMULATED_CARRIERS.flatMap((id) => (['pipeline', 'realtime'] as const).map((mode) => ({ id, mode }))),
+  [({ id }) => id, ({ mode }) => mode],
 );

@@ -1,4 +1,5 @@
 // A part of a matrix that leaves nothing out: everything that is to be seen of it occurs in some cell, though not with everything else.
+import { SIMULATED_CARRIERS, type SimulatedCarrier } from '../../src/contract/call-record.js';
 import { isDeep } from './depth.js';
 
 /** What must occur, by its name: a value of one axis, or of several together. */
@@ -31,4 +32,9 @@ export function coverOf<Cell>(cells: readonly Cell[], aspects: readonly Aspect<C
     left.delete(best.cell);
     for (const value of best.values) taken.set(value, (taken.get(value) ?? 0) + 1);
   }
+}
+
+/** The carriers that whole calls of a file are played on: both where everything is played, else this one. Files take turns. */
+export function playedOn(id: SimulatedCarrier): readonly SimulatedCarrier[] {
+  return isDeep ? SIMULATED_CARRIERS : [id];
 }

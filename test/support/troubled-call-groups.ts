@@ -79,9 +79,12 @@ export interface CarrierCell {
   readonly cell: TroubledCell;
 }
 
-/** Everybody has every trouble; each phase, each trouble and each stage occur on both carriers, and each stage has each of its ends. */
+/**
+ * Everybody gets into trouble; each phase, each trouble and each stage occur on both carriers, and each stage has each of its ends. Everybody with
+ * every trouble is a matter of calls without a carrier.
+ */
 export const CARRIER_ASPECTS: readonly Aspect<CarrierCell>[] = [
-  ({ cell: { part, trouble } }) => `${part}, ${trouble?.name}`,
+  ({ cell: { part } }) => part,
   ({ cell: { phase }, id }) => `${phase}, ${id}`,
   ({ cell: { trouble }, id }) => `${trouble?.name}, ${id}`,
   ({ cell: { part }, id }) => `${stageOf(part)}, ${id}`,
