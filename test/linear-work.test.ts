@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runs } from './support/depth.js';
 import { WorkMeter } from './support/work-meter.js';
 
-const LONG = runs(4000, 30_000);
+const LONG = runs(2000, 30_000);
 /** Of what comes piece by piece, and of what is cut to a length before it is looked at. */
-const LESS = runs(4000, 20_000);
+const LESS = runs(2000, 20_000);
 /** A thing that starts small may have a bound that the short input does not reach. */
 const FACTOR = 8 * 1.3;
 

@@ -348,7 +348,7 @@ async function slowly(): Promise<string> {
 }
 
 it.each(
-  Array.from({ length: runs(3, 50) }, (_, index) => [index + 1, SIMULATED_CARRIERS[index % 2]] as const),
+  Array.from({ length: runs(2, 50) }, (_, index) => [index + 1, SIMULATED_CARRIERS[index % 2]] as const),
 )('call %i of many is as the carrier has it (%s)', async (seed, id = 'carrier-a') => {
   const dataDir = await folder();
   await using running = await startCarrierPhone(
@@ -367,7 +367,7 @@ it.each(
 });
 
 it('is in step at the end of a long call', async () => {
-  const minutes = runs(3, 60);
+  const minutes = runs(2, 60);
   const dataDir = await folder();
   await using running = await startCarrierPhone(
     'carrier-a',

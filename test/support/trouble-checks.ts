@@ -22,14 +22,18 @@ export const APOLOGY = /something went wrong/;
 const SENTENCE =
   /^(Deepgram|AssemblyAI|OpenAI|OpenAI Realtime|Anthropic|ElevenLabs|ElevenLabs Agents|Gemini Live|Cartesia|The transcription server|language model|text-to-speech|The realtime model|The voice) (refused|is asked|wants|cannot|could not|closed|did not|does not|has|gave|broke|sent|lost)/;
 
-/** Every vendor has each kind of trouble, and some in every phase; each stage has each trouble; each kind comes in every phase, and so does
- * each end that it may have. */
+/** Every vendor gets into trouble; each stage has each trouble; each kind comes in every phase, and so does each end that it may have. */
 export const TROUBLED_ASPECTS: readonly Aspect<TroubledCall>[] = [
-  (call) => `${call.vendor}, ${kindOf(call)}`,
+  ({ vendor }) => vendor,
   ({ stage, trouble }) => `${stage}, ${trouble.name}`,
-  ({ vendor, phase }) => `${vendor}, ${phase}`,
   (call) => `${kindOf(call)}, ${call.phase}`,
   (call) => `${call.stage}, ${call.phase}, ${wantedEnd(call)}`,
+];
+
+/** Of the troubles of connections, every vendor has some in every phase. */
+export const DROP_ASPECTS: readonly Aspect<TroubledCall>[] = [
+  ...TROUBLED_ASPECTS,
+  ({ vendor, phase }) => `${vendor}, ${phase}`,
 ];
 
 /** A close is of its kind, whichever code a vendor has for it. */
@@ -41,8 +45,9 @@ function kindOf(call: TroubledCall): string {
 /** The calls of all stages in which a vendor has one of these troubles. */
 export function troubledCalls(
   troublesOf: (manner: VendorManner) => readonly VendorTrouble[],
+  aspects = TROUBLED_ASPECTS,
 ): Readonly<Record<TroubledStage, readonly TroubledCall[]>> {
-  const calls = rotated(cells(troublesOf), TROUBLED_ASPECTS);
+  const calls = rotated(cells(troublesOf), aspects);
   const of = (wanted: TroubledStage) => calls.filter(({ stage }) => stage === wanted);
   return { stt: of('stt'), llm: of('llm'), tts: of('tts'), engine: of('engine') };
 }

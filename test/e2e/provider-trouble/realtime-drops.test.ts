@@ -4,13 +4,14 @@ import { rotated } from '../../support/rotated.js';
 import {
   checkReconnected,
   checkToolResult,
+  DROP_ASPECTS,
   describeTrouble,
   troubledCalls,
 } from '../../support/trouble-checks.js';
 import { dropsOf } from '../../support/vendor-troubles.js';
 import { wantedEnd } from '../../support/wanted-ends.js';
 
-const CALLS = troubledCalls(dropsOf);
+const CALLS = troubledCalls(dropsOf, DROP_ASPECTS);
 /** Those whose connection is broken while a tool runs. */
 const WITH_TOOL = cells(dropsOf).filter(
   (call) => call.stage === 'engine' && call.phase === 'thinking' && wantedEnd(call) === 'goes on',
