@@ -41,6 +41,7 @@ export const SECTIONS = [
       ...[
         'storage.md',
         'recordings.md',
+        'listening-in.md',
         'privacy.md',
         'embedding.md',
         'troubleshooting.md',

@@ -14,3 +14,9 @@ export interface LineTape {
   /** The caller heard `lagMs` later what was to sound at `atMs`. */
   lag(atMs: number, lagMs: number): void;
 }
+
+/** Where a tape may be put in at any time. */
+export interface LineTap extends Pick<LineTape, 'line'> {
+  /** Undefined while there is none. */
+  readonly tape: LineTape | undefined;
+}

@@ -8,6 +8,7 @@ import type { CallAnswer } from '../carriers/carrier.js';
 import type { SayOptions, SayOutcome } from '../contract/call-command.js';
 import type { CallEvent } from '../contract/call-event.js';
 import type { CallRecord, HangUpState, LocalRecording } from '../contract/call-record.js';
+import type { LiveListening, LiveSound, SoundSink } from '../contract/live-sound.js';
 import { type BriefCall, type BriefEnding, recordBriefly, reportedBriefly } from './ending/brief-call.js';
 import { Budget, type BudgetLimits } from './money/budget.js';
 import type {
@@ -52,7 +53,7 @@ const MAX_RESUMES = 8;
 const UNKNOWN_HOLD_SECONDS = 1;
 
 /** Implements what the doors, the dashboard and the application may ask of the calls. */
-export class CallDirectory implements CallDesk {
+export class CallDirectory implements CallDesk, LiveSound {
   readonly #env: CallEnvironment;
   readonly #registry: CallRegistry;
   readonly #teardowns: CarrierTeardowns;
@@ -356,6 +357,11 @@ export class CallDirectory implements CallDesk {
 
   async resumeRecording(callId: string): Promise<void> {
     this.#demand(callId).resumeRecording();
+  }
+
+  listen(callId: string, sink: SoundSink): LiveListening | undefined {
+    if (this.hasEnded(callId)) throw new RequestError('REQUEST_CONFLICT', 'The call is over.');
+    return this.#registry.session(callId)?.listen(sink);
   }
 
   /** What became of a recording that another process has left of a call that is over. */

@@ -57,4 +57,6 @@ export interface CallEnvironment {
   readonly recording: boolean;
   /** Records every call on this machine; undefined where none is. Asked when a conversation begins. @default none */
   readonly localRecordings?: (() => CallRecordings | undefined) | undefined;
+  /** Calls can be listened in to. `pausesForKeys`: keys that callers press are a secret. @default they cannot */
+  readonly listenIn?: { readonly pausesForKeys: boolean } | undefined;
 }

@@ -5,6 +5,7 @@ import type { CallAnswer } from '../carriers/carrier.js';
 import type { SayOptions, SayOutcome } from '../contract/call-command.js';
 import type { CallIdentity } from '../contract/call-event.js';
 import type { CallFailure, CallOutcome, HangUpState } from '../contract/call-record.js';
+import type { LiveListening, SoundSink } from '../contract/live-sound.js';
 import { isQuiet } from '../conversation/phase.js';
 import { toResume } from '../conversation/recalled.js';
 import { NOBODY_WAITS } from '../conversation/wait.js';
@@ -24,6 +25,7 @@ import type { CallEnvironment } from './call-environment.js';
 import { identifyCall, type StartMessage } from './call-identity.js';
 import { BUDGET_NEAR } from './money/budget.js';
 import { CallKeys } from './keys/call-keys.js';
+import { CallListening } from './listening/call-listening.js';
 import { CallLedger, type ResumedCall } from './facts/call-ledger.js';
 import type { SessionContext, TimerName } from './session-context.js';
 import { CallMedia } from './streams/call-media.js';
@@ -80,6 +82,7 @@ export class CallSession {
   readonly #media: CallMedia;
   readonly #conversation: CallConversation;
   readonly #recording: CallRecording;
+  readonly #listening: CallListening;
   readonly #keys: CallKeys;
   readonly #transfer: CallTransfer;
   readonly #return: CallerReturn;
@@ -121,9 +124,14 @@ export class CallSession {
       gone: (loss, { wasUp }) => this.#departure.gone(loss, { wasUp }),
       missing: (failure) => this.#streamMissing(failure),
     });
-    const recorded = resumed && { before: resumed.record.localRecording, pausedBy: resumed.state?.pausedBy };
     const changed = () => owner.states?.changed(this.callId);
-    this.#recording = new CallRecording(this.#context, recorded, changed);
+    this.#listening = new CallListening(this.#context);
+    this.#recording = new CallRecording(this.#context, {
+      listening: this.#listening,
+      before: resumed?.record.localRecording,
+      pausedBy: resumed?.state?.pausedBy,
+      changed,
+    });
     this.#conversation = new CallConversation(
       this.#context,
       {
@@ -139,6 +147,7 @@ export class CallSession {
         },
         counters: this.#media.counters,
         recording: this.#recording,
+        listening: this.#listening,
       },
       {
         ends: (ending) => this.#agentEnds(ending),
@@ -465,12 +474,17 @@ export class CallSession {
     await this.#context.kept();
   }
 
-  /** @throws RequestError where no call is recorded */
+  /** As `LiveSound`. @throws RequestError */
+  listen(sink: SoundSink): LiveListening {
+    return this.#listening.listen(sink);
+  }
+
+  /** @throws RequestError where no call is recorded, or can be listened in to */
   pauseRecording(): void {
     this.#recording.pause('application');
   }
 
-  /** @throws RequestError where no call is recorded */
+  /** @throws as `pauseRecording` */
   resumeRecording(): void {
     this.#recording.resume('application');
   }

@@ -11,6 +11,7 @@ import type { PlacedCall } from '../calls/call-desk.js';
 import type { CallEntry } from '../contract/dashboard-api.js';
 import type { ChooseCall } from '../calls/choice/call-choice.js';
 import { CallDirectory } from '../calls/call-directory.js';
+import type { CallEnvironment } from '../calls/call-environment.js';
 import { type AttachedCallbacks, attachCallbacks } from '../calls/facts/callbacks.js';
 import { Pricing } from '../calls/money/pricing.js';
 import { createOtherDoors } from '../carriers/index.js';
@@ -173,6 +174,7 @@ export class Runtime {
       ownNumber: client.numbers[0].number,
       recording: options.recording,
       localRecordings: () => this.#recordings.keeper,
+      listenIn: listenInOf(options),
       privacy: options.privacy,
       isRecordKept: () => this.#persistence.store?.isKept === true,
       maxCalls: options.maxCalls,
@@ -462,6 +464,7 @@ export class Runtime {
       entry: () => this.#entry(),
       metrics: () => this.#metrics.text(),
       recordings: this.#recordings.files ?? null,
+      liveSound: options.listenIn ? desk : null,
       logger,
       clock,
     });
@@ -535,6 +538,12 @@ export class Runtime {
       pointNumbers({ carrier, numbers, publicHost, logger: this.#logger, isClosing });
     }
   }
+}
+
+/** Listeners hear as little of keys as recordings have. */
+function listenInOf({ listenIn, localRecording, privacy }: CheckedServeOptions): CallEnvironment['listenIn'] {
+  if (!listenIn) return undefined;
+  return { pausesForKeys: localRecording?.pausesForKeys ?? privacy.keys === 'none' };
 }
 
 function bothOf(...buses: readonly CallEvents[]): CallEvents {

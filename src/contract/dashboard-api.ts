@@ -54,6 +54,8 @@ export interface Snapshot {
   isSignedIn: boolean;
   /** Null if this process does not take calls itself. */
   entry: CallEntry | null;
+  /** True if live calls can be listened in to. */
+  canListen: boolean;
 }
 
 /** Answer to a hang-up. */

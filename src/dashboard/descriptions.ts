@@ -174,6 +174,7 @@ export const FIELDS: { readonly [field: string]: string } = {
   aggregates: 'Counters over all calls.',
   controls: 'Whether this dashboard can hang up and transfer calls.',
   isSignedIn: 'Whether this browser has a session that it can end.',
+  canListen: 'Whether live calls can be listened in to.',
   entry: 'How the carrier reaches this server; null on a standalone dashboard.',
   voiceUrl: "URL to enter as the number's voice webhook; null without a public host.",
   isSigned: 'Whether webhooks are verified.',

@@ -84,6 +84,21 @@ export const ENDPOINTS = [
     refusals: [404, 409],
   },
   {
+    operationId: 'listenToCall',
+    tag: 'Live',
+    method: 'get',
+    path: '/api/dashboard/calls/{callId}/listen',
+    summary:
+      'Listen in to a live call, where `listenIn` is set: stereo, the caller left, the agent right as the caller hears it. Nobody on the line notices.',
+    success: {
+      status: 200,
+      description:
+        'A WAV file of 16 kHz PCM that ends with the call. `X-Offhook-Delay-Ms` says how much later everything is sent than it is heard. Readers that fall behind are disconnected.',
+      content: { 'audio/wav': { type: 'string', format: 'binary' } },
+    },
+    refusals: [404, 409],
+  },
+  {
     operationId: 'listActiveCalls',
     tag: 'Live',
     method: 'get',

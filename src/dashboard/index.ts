@@ -6,10 +6,12 @@ import { createLogger, type Logger } from '../base/log.js';
 import type { CallControls, ForgetOutcome } from '../contract/call-command.js';
 import type { CallEntry } from '../contract/dashboard-api.js';
 import type { CallEvents } from '../contract/call-event.js';
+import type { LiveSound } from '../contract/live-sound.js';
 import type { CallReader } from '../stores/call-store.js';
 import { Gatekeeper } from './auth.js';
 import type { RecordingSource } from './call-audio.js';
 import type { IngestEndpoint } from './ingest-endpoint.js';
+import { LiveAudio } from './live-audio.js';
 import { createPage, loadPage, type Page } from './page.js';
 import type { DashboardHandler } from './router.js';
 import { EventFeed } from './sse.js';
@@ -37,6 +39,8 @@ export interface DashboardOptions {
   metrics?: () => string;
   /** Recordings of calls, for `/api/dashboard/calls/{callId}/audio`. @default there are none */
   recordings?: RecordingSource | null;
+  /** Calls that are up, for `/api/dashboard/calls/{callId}/listen`. @default nobody can listen in */
+  liveSound?: LiveSound | null;
   /** @default JSON lines on standard error, level info */
   logger?: Logger;
   /** @default the real clock */
@@ -55,7 +59,7 @@ export interface Dashboard {
   refresh(): void;
   /** Tells every page that the server is about to stop. */
   announceDrain(): void;
-  /** Ends every event stream. Idempotent. */
+  /** Ends every event stream, and everything that is listened to. Idempotent. */
   close(): void;
 }
 
@@ -72,7 +76,9 @@ export function createDashboard(options: DashboardOptions): Dashboard {
   const { store, bus, controls, token, allowedHosts = [], clock = systemClock } = options;
   const logger = options.logger ?? createLogger({ level: 'info' });
   if (token === '') throw new ConfigError('CONFIG_INVALID', 'The dashboard token must not be empty.');
-  const feed = new EventFeed({ store, bus, entry: options.entry, clock, logger });
+  const liveAudio = new LiveAudio({ sound: options.liveSound ?? null, store, clock, logger });
+  const { isOffered: canListen } = liveAudio;
+  const feed = new EventFeed({ store, bus, entry: options.entry, canListen, clock, logger });
   const parts = {
     gatekeeper: new Gatekeeper({ token, allowedHosts, clock, logger }),
     feed,
@@ -83,6 +89,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     metrics: options.metrics ?? (() => ''),
     ingest: options.ingest ?? null,
     recordings: options.recordings ?? null,
+    liveAudio,
     clock,
     logger,
   };
@@ -97,7 +104,10 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     owns: (path) => (hasPage && PAGE_PATHS.includes(path)) || OWN_PATHS.test(path),
     refresh: () => feed.refresh(),
     announceDrain: () => feed.announceDrain(),
-    close: () => feed.close(),
+    close: () => {
+      liveAudio.close();
+      feed.close();
+    },
   };
 }
 

@@ -19,6 +19,7 @@ import { INGEST_PATH, type IngestEndpoint } from './ingest-endpoint.js';
 import { EVENTS_PARAMETERS, type QueryParameters, readParameters } from './parameters.js';
 import { formatMetrics, METRICS_TYPE } from './metrics.js';
 import type { Page } from './page.js';
+import type { LiveAudio } from './live-audio.js';
 import type { EventFeed } from './sse.js';
 
 /** Answers change with every fact; none is to be kept, guessed at, or shown in the page of another site. */
@@ -46,6 +47,7 @@ export interface RouterParts {
   forget: ((callId: string) => Promise<ForgetOutcome>) | null;
   /** Null where no call is recorded. */
   recordings: RecordingSource | null;
+  liveAudio: LiveAudio;
   /** What `/metrics` tells beside the dashboard's own. */
   metrics(): string;
   /** Takes the calls of other processes; null where there is none. */
@@ -66,7 +68,7 @@ type Endpoint = (request: Request, response: Response) => Promise<void> | void;
 
 /** Routes `/`, `/dashboard`, `/metrics` and everything under `/api`. */
 export function createRouter(parts: RouterParts): DashboardHandler {
-  const { gatekeeper, feed, store, page, clock, logger } = parts;
+  const { gatekeeper, feed, store, page, liveAudio, clock, logger } = parts;
   const handlers = createHandlers(parts);
   const router = express.Router({ caseSensitive: true });
 
@@ -91,25 +93,12 @@ export function createRouter(parts: RouterParts): DashboardHandler {
 
   const streamEvents: Endpoint = (request, response) => {
     feed.checkRoom();
-    // Behind an unfinished answer it would not hear of its connection's end, and stay a reader for ever.
-    if (response.socket === null)
-      throw new RequestError(
-        'REQUEST_INVALID',
-        'An event stream needs its own connection: do not pipeline it.',
-      );
-    response.set({
-      'Content-Type': 'text/event-stream; charset=utf-8',
-      'Cache-Control': 'no-store, no-transform',
-      // A stream ends with its connection, so that a server that shuts down need not wait for it.
-      Connection: 'close',
-      'X-Accel-Buffering': 'no',
-    });
-    response.flushHeaders();
+    demandConnection(response);
+    beginStream(response, { 'Content-Type': 'text/event-stream; charset=utf-8' });
     if (request.method === 'HEAD') {
       response.end();
       return;
     }
-    response.socket?.setNoDelay(true);
     const lastEventId =
       request.get('last-event-id') ?? readParameters(queryOf(request), EVENTS_PARAMETERS).lastEventId ?? null;
     const facts = factsOf(request);
@@ -158,6 +147,24 @@ export function createRouter(parts: RouterParts): DashboardHandler {
     }
   };
 
+  const listenToCall: Endpoint = async (request, response) => {
+    const { callId: id } = request.params;
+    const record = await liveAudio.find(typeof id === 'string' ? id : '');
+    // Who has left meanwhile is not told of again.
+    if (response.closed) return;
+    demandConnection(response);
+    const type = { 'Content-Type': 'audio/wav' };
+    if (request.method === 'HEAD') {
+      beginStream(response, type);
+      response.end();
+      return;
+    }
+    const { delayMs, leave } = liveAudio.open(record, response);
+    response.on('error', () => response.destroy());
+    response.on('close', leave);
+    beginStream(response, { ...type, 'X-Offhook-Delay-Ms': String(delayMs) });
+  };
+
   const showMetrics: Endpoint = async (_request, response) => {
     const own = formatMetrics(await store.aggregates(), feed.load);
     response.type(METRICS_TYPE).send(own + parts.metrics());
@@ -182,6 +189,7 @@ export function createRouter(parts: RouterParts): DashboardHandler {
     if (operation === 'streamEvents') return streamEvents;
     if (operation === 'exportCalls') return exportCalls;
     if (operation === 'getCallAudio') return playCall;
+    if (operation === 'listenToCall') return listenToCall;
     return operation === 'getMetrics' ? showMetrics : runHandler(operation);
   }
 
@@ -255,6 +263,24 @@ export function createRouter(parts: RouterParts): DashboardHandler {
 function toAllowed(method: Method, index: number, { length }: readonly unknown[]): string {
   const names = method === 'get' ? 'GET, HEAD' : method.toUpperCase();
   return index === length - 1 ? `${names}, OPTIONS` : names;
+}
+
+/** Behind an unfinished answer a stream would not hear of its connection's end, and stay for ever. @throws RequestError */
+function demandConnection(response: Response): void {
+  if (response.socket !== null) return;
+  throw new RequestError('REQUEST_INVALID', 'A stream needs its own connection: do not pipeline it.');
+}
+
+function beginStream(response: Response, headers: { readonly [name: string]: string }): void {
+  response.set({
+    ...headers,
+    'Cache-Control': 'no-store, no-transform',
+    // A stream ends with its connection, so that a server that shuts down need not wait for it.
+    Connection: 'close',
+    'X-Accel-Buffering': 'no',
+  });
+  response.flushHeaders();
+  response.socket?.setNoDelay(true);
 }
 
 function sendAnswer(response: Response, answer: Answer): void {

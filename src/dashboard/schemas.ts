@@ -266,6 +266,7 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
     aggregates: ref('Aggregates'),
     controls: flag,
     isSignedIn: flag,
+    canListen: flag,
     entry: nullable(ref('CallEntry')),
   }),
   CallEntry: shape({ carrier: carrierId, voiceUrl: textOrNull, isSigned: flag }),

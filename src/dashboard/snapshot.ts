@@ -51,7 +51,7 @@ export async function readSnapshot(store: CallReader, ring: ReplayRing): Promise
 export function* snapshotPieces(
   read: SnapshotRead,
   id: string,
-  about: Pick<Snapshot, 'controls' | 'entry' | 'isSignedIn'>,
+  about: Pick<Snapshot, 'controls' | 'entry' | 'isSignedIn' | 'canListen'>,
 ): Generator<Piece> {
   yield `id: ${id}\nevent: snapshot\ndata: {"active":`;
   yield* listPieces(read.active, recordPieces);

@@ -30,6 +30,8 @@ export interface EventFeedParts {
   bus: CallEvents;
   /** Where this process takes calls. @default it takes none */
   entry?: (() => CallEntry) | undefined;
+  /** Calls that are up can be listened in to. @default false */
+  canListen?: boolean;
   clock: Clock;
   logger: Logger;
   /** Facts kept for readers that come back. */
@@ -265,6 +267,7 @@ export class EventFeed {
             controls: reader.controls,
             isSignedIn: reader.isSignedIn,
             entry: this.#parts.entry?.() ?? null,
+            canListen: this.#parts.canListen ?? false,
           }),
         );
         if (!this.#readers.has(reader)) return;

@@ -1,7 +1,7 @@
 // The option `localRecording` of `phone.serve(...)`: what it means, its defaults and ranges, and what is refused. Documented here and nowhere else.
 import { ConfigError } from '../base/errors.js';
 import { checkBoolean, checkNames, checkNumber, requireObject } from '../base/option-checks.js';
-import { isLoopbackHost } from '../dashboard/host-name.js';
+import { demandToken, type Reach } from './listen-in.js';
 import { checkTextByLanguage, type TextByLanguage } from './text-by-language.js';
 
 /** The option `localRecording` of `phone.serve(...)`: how calls are recorded on this machine. */
@@ -30,10 +30,7 @@ export interface CheckedLocalRecording {
 export interface RecordingSurroundings {
   readonly dataDir: string | false;
   readonly hasStore: boolean;
-  readonly hasToken: boolean;
-  /** Undefined on a server of the application's, which may listen anywhere. */
-  readonly host: string | undefined;
-  readonly isPublic: boolean;
+  readonly reach: Reach;
   readonly keepsKeys: boolean;
 }
 
@@ -79,7 +76,7 @@ export function checkLocalRecording(
   return checked;
 }
 
-function refuseUnsafe({ dataDir, hasStore, hasToken, host, isPublic }: RecordingSurroundings): void {
+function refuseUnsafe({ dataDir, hasStore, reach }: RecordingSurroundings): void {
   if (hasStore)
     throw new ConfigError(
       'CONFIG_CONFLICT',
@@ -90,11 +87,7 @@ function refuseUnsafe({ dataDir, hasStore, hasToken, host, isPublic }: Recording
       'CONFIG_CONFLICT',
       'localRecording and dataDir: false exclude each other: recordings are kept in dataDir. Leave dataDir out, or name a folder.',
     );
-  if (hasToken || (host !== undefined && isLoopbackHost(host) && !isPublic)) return;
-  throw new ConfigError(
-    'CONFIG_MISSING',
-    "localRecording needs a dashboardToken: without one, anyone who reaches this server can hear its calls. Or listen on loopback only (host: '127.0.0.1') without webhookUrl and tunnel.",
-  );
+  demandToken('localRecording', reach);
 }
 
 function checkKey(value: unknown): Uint8Array | undefined {

@@ -32,6 +32,7 @@ import { type BudgetOptions, checkBudget } from './budget.js';
 import { checkCarrierNeeds } from './carrier-needs.js';
 import type { ServedClient } from './client.js';
 import { checkDashboardFeed, type DashboardFeed } from './dashboard-feed.js';
+import { checkListenIn } from './listen-in.js';
 import {
   type CheckedLocalRecording,
   checkLocalRecording,
@@ -77,6 +78,8 @@ export interface ServeOptions {
   recording?: boolean | undefined;
   /** Record every call on this machine: stereo, the caller left, the agent right as the caller heard it. Kept in `dataDir`, played by the API. `true`, or options such as `{ keepDays: 30 }`. Needs `dashboardToken`, unless the server listens on loopback only and has neither `webhookUrl` nor `tunnel`. Excludes `dataDir: false` and `store`. @default false */
   localRecording?: boolean | LocalRecordingOptions | undefined;
+  /** Let the dashboard and its API listen in to live calls. Nobody on the line notices; the log says each time. Needs `dashboardToken`, unless the server listens on loopback only and has neither `webhookUrl` nor `tunnel`. @default false */
+  listenIn?: boolean | undefined;
   /** What of a call is kept, shown and reported: `{ transcript: 'redacted' }` takes out private numbers and e-mail addresses, `{ transcript: 'none', keys: 'none' }` all words and keys. @default everything */
   privacy?: PrivacyOptions | undefined;
   /** Message to leave when an answering machine takes an outbound call; may contain `{name}` placeholders. Turns on machine detection for calls that do not set it themselves. @default none: hang up on machines */
@@ -139,6 +142,7 @@ const SERVE_OPTIONS = [
   'budget',
   'recording',
   'localRecording',
+  'listenIn',
   'privacy',
   'voicemailMessage',
   'dashboard',
@@ -171,6 +175,7 @@ export interface CheckedServeOptions extends CheckedAgents {
   readonly recording: boolean;
   /** Undefined where no call is recorded on this machine. */
   readonly localRecording: CheckedLocalRecording | undefined;
+  readonly listenIn: boolean;
   readonly privacy: PrivacyPolicy;
   readonly voicemailMessage: string | undefined;
   readonly onMessage: MessageTarget | undefined;
@@ -246,6 +251,11 @@ export function checkServeOptions(
   const storage = checkStorage(options);
   const dashboardToken = checkToken('dashboardToken', options.dashboardToken);
   const privacy = checkPrivacy(options.privacy);
+  const reach = {
+    hasToken: dashboardToken !== undefined,
+    host: isAttached ? undefined : host,
+    isPublic: tunnel || client.webhookUrl !== undefined,
+  };
   return {
     ...agents,
     tunnel,
@@ -279,11 +289,10 @@ export function checkServeOptions(
     localRecording: checkLocalRecording(options.localRecording, {
       dataDir: storage.dataDir,
       hasStore: storage.store !== undefined,
-      hasToken: dashboardToken !== undefined,
-      host: isAttached ? undefined : host,
-      isPublic: tunnel || client.webhookUrl !== undefined,
+      reach,
       keepsKeys: privacy.keys === 'full',
     }),
+    listenIn: checkListenIn(options.listenIn, reach),
     requireSignature,
   };
 }

@@ -15,6 +15,7 @@ const OTHERS = new Set([
     'curl',
     'echo',
     'export',
+    'ffplay',
     'git',
     'grep',
     'head',

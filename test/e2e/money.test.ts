@@ -88,7 +88,7 @@ it('adds up everywhere', { timeout: 60_000 }, async () => {
       const bench = play(calls);
       const dashboard = await startDashboard();
       try {
-        const about = { controls: false, isSignedIn: false, entry: null };
+        const about = { controls: false, isSignedIn: false, canListen: false, entry: null };
         const empty = { active: [], recent: [], aggregates: aggregate([]), ...about };
         let page = applySnapshot(EMPTY_STATE, empty);
         for (const event of bench.events) page = applyEvent(page, event);

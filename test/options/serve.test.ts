@@ -22,6 +22,7 @@ describe('ServeOptions', () => {
       tunnel: false,
       recording: false,
       localRecording: undefined,
+      listenIn: false,
       voicemailMessage: undefined,
       port: 8000,
       host: '0.0.0.0',

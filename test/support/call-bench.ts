@@ -58,6 +58,7 @@ export interface BenchOptions {
   /** Records outlive the process. */
   isRecordKept?: boolean;
   readonly localRecordings?: () => CallRecordings;
+  readonly listenIn?: { readonly pausesForKeys: boolean };
 }
 
 /** Host that the bench's webhooks come to. */
@@ -125,6 +126,7 @@ export class CallBench {
       nodeId: options.nodeId ?? 'node-1',
       maxCallMs: 60 * 60_000,
       localRecordings: options.localRecordings,
+      listenIn: options.listenIn,
       resumeHoldSeconds: 2,
       publicHost: () => publicHost,
       ownNumber: '+15550199',

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import type { CallControls } from '../../src/contract/call-command.js';
 import type { CallEvent } from '../../src/contract/call-event.js';
+import type { LiveSound } from '../../src/contract/live-sound.js';
 import type { RecordingSource } from '../../src/dashboard/call-audio.js';
 import { createDashboard, type DashboardOptions } from '../../src/dashboard/index.js';
 import { EventBus } from '../../src/events/bus.js';
@@ -36,6 +37,17 @@ const recordings: RecordingSource = {
       },
       async close() {},
     };
+  },
+};
+
+/** Lets everybody hear the beginning of a file, and no more. */
+const liveSound: LiveSound = {
+  listen(_callId, sink) {
+    setImmediate(() => {
+      sink.write(Buffer.from('RIFF'));
+      sink.end('call-ended');
+    });
+    return { delayMs: 300, leave() {} };
   },
 };
 
@@ -78,7 +90,7 @@ export async function startDashboard(options: DashboardServerOptions = {}): Prom
     pauseRecording: async (callId) => void commands.push(`pauseRecording ${callId}`),
     resumeRecording: async (callId) => void commands.push(`resumeRecording ${callId}`),
   };
-  const dashboard = createDashboard({ store, bus, controls, recordings, logger, ...rest });
+  const dashboard = createDashboard({ store, bus, controls, recordings, liveSound, logger, ...rest });
   const app = express().set('trust proxy', trustProxy).use(prefix, dashboard.handler);
   const server = createServer(app).listen(port, host);
   await once(server, 'listening');

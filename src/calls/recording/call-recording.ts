@@ -1,17 +1,27 @@
-// The recording of one call on this machine: when it begins, pauses and ends. Who keeps it is somebody else's business.
+// The recording of one call on this machine: when it begins, pauses and ends, and with it what is heard by who listens in. Who keeps it is
+// somebody else's business.
 import { RequestError } from '../../base/errors.js';
 import type { LineTape } from '../../audio/line-tape.js';
 import type { LocalRecording, RecordingPauser } from '../../contract/call-record.js';
+import { AFTER_KEY_MS, BEFORE_KEY_MS } from '../keys/secret-keys.js';
+import type { CallListening } from '../listening/call-listening.js';
 import type { SessionContext } from '../session-context.js';
 import type { BegunCall, CallRecordings, LiveCallRecording } from './call-recordings.js';
 
-/** Carriers tell of a key while its tone sounds, or behind it. */
-const BEFORE_KEY_MS = 1000;
-/** No further key belongs to the secret then. */
-const AFTER_KEY_MS = 3000;
+export interface CallRecordingOptions {
+  /** Pauses with the recording, also where there is none. */
+  readonly listening: CallListening;
+  /** What the process before has recorded, whose record may be older than the field. */
+  readonly before?: LocalRecording | null | undefined;
+  /** Who has paused it there. */
+  readonly pausedBy?: readonly RecordingPauser[] | undefined;
+  /** Hears of what another process needs, and no fact may tell. */
+  changed(): void;
+}
 
 export class CallRecording {
   readonly #context: SessionContext;
+  readonly #listening: CallListening;
   /** Of the process before. */
   readonly #before: LocalRecording | null;
   #keeper: CallRecordings | undefined;
@@ -22,16 +32,12 @@ export class CallRecording {
   /** When the conversation began, on the clock. */
   #beganAt = 0;
 
-  /** `left`: by the process before, whose record may be older than the field. `changed`: hears of what another process needs, and no fact may tell. */
-  constructor(
-    context: SessionContext,
-    left: { before?: LocalRecording | null; pausedBy?: readonly RecordingPauser[] | undefined } = {},
-    changed: () => void = () => {},
-  ) {
+  constructor(context: SessionContext, options: CallRecordingOptions) {
     this.#context = context;
-    this.#before = left.before ?? null;
-    this.#pausers = new Set(left.pausedBy);
-    this.#changed = changed;
+    this.#listening = options.listening;
+    this.#before = options.before ?? null;
+    this.#pausers = new Set(options.pausedBy);
+    this.#changed = () => options.changed();
   }
 
   /** For another process that takes the call up. */
@@ -55,18 +61,20 @@ export class CallRecording {
     this.#keeper = this.#context.environment.localRecordings?.();
     const { clock } = this.#context.ledger;
     this.#live = this.#keeper?.begin(this.#call(clock.wallNow() - this.#nowMs), this.#nowMs);
+    this.#listening.begin(beganAt);
     for (const by of this.#pausers) this.#live?.pause(by, this.#nowMs);
+    if (this.#pausers.size > 0) this.#listening.pause(this.#nowMs);
     // Who was to end it was the process before.
-    if (this.#live?.isPausedBy('keys') === true) this.#resumeAfterKeys();
+    if (this.#pausers.has('keys') || this.#live?.isPausedBy('keys') === true) this.#resumeAfterKeys();
   }
 
-  /** Records nothing until `resume` by the same. What is paused before the conversation begins begins paused. @throws RequestError where no call is recorded */
+  /** Nothing is recorded, or heard by who listens in, until `resume` by the same. What is paused before the conversation begins begins paused. @throws RequestError where neither can be */
   pause(by: RecordingPauser): void {
     this.#demand();
     this.#pause(by, this.#nowMs);
   }
 
-  /** Goes on, unless somebody else has paused it, too. @throws RequestError where no call is recorded */
+  /** Goes on, unless somebody else has paused it, too. @throws as `pause` */
   resume(by: RecordingPauser): void {
     this.#demand();
     this.#resume(by);
@@ -74,7 +82,8 @@ export class CallRecording {
 
   /** The caller has pressed a key, which may be one of a secret: its tone began before it was told. */
   keyPressed(): void {
-    if (this.#live === undefined || this.#keeper?.pausesForKeys !== true) return;
+    const isRecorded = this.#live !== undefined && this.#keeper?.pausesForKeys === true;
+    if (!isRecorded && !this.#listening.pausesForKeys) return;
     this.#pause('keys', Math.max(0, this.#nowMs - BEFORE_KEY_MS));
     this.#resumeAfterKeys();
   }
@@ -83,6 +92,7 @@ export class CallRecording {
   end(): void {
     const [live, before] = [this.#live, this.#before];
     this.#live = undefined;
+    this.#listening.end('call-ended');
     if (live !== undefined) this.#keeper?.end(live, this.#nowMs);
     else if (this.#keeper === undefined && before !== null)
       this.#context.environment.localRecordings?.()?.endLeft(this.#call(before.startedAt));
@@ -92,6 +102,7 @@ export class CallRecording {
   letGo(): void {
     const live = this.#live;
     this.#live = undefined;
+    this.#listening.end('moved');
     if (live !== undefined) this.#keeper?.leave(live, this.#nowMs);
   }
 
@@ -108,17 +119,19 @@ export class CallRecording {
   #pause(by: RecordingPauser, atMs: number): void {
     this.#pausers.add(by);
     this.#live?.pause(by, atMs);
+    this.#listening.pause(atMs);
     this.#changed();
   }
 
   #resume(by: RecordingPauser): void {
     this.#pausers.delete(by);
     this.#live?.resume(by, this.#nowMs);
+    if (this.#pausers.size === 0) this.#listening.resume(this.#nowMs);
     this.#changed();
   }
 
   #demand(): void {
-    if (this.#context.environment.localRecordings?.() !== undefined) return;
+    if (this.#listening.isOffered || this.#context.environment.localRecordings?.() !== undefined) return;
     throw new RequestError('REQUEST_CONFLICT', 'Calls are not recorded here: set localRecording.');
   }
 

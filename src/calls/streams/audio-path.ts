@@ -9,7 +9,7 @@ import { type AudioFormat, frameBytes, frameSamples, MULAW_8K, PCM_16K } from '.
 import { EnvelopeMeter } from '../../audio/envelope.js';
 import { Framer } from '../../audio/framer.js';
 import { Pacer, type PlaybackSink, type PlaybackWay } from '../../audio/pacer.js';
-import type { LineTape } from '../../audio/line-tape.js';
+import type { LineTap, LineTape } from '../../audio/line-tape.js';
 import type { Clock } from '../../base/clock.js';
 import type { Meters } from '../../base/meters.js';
 import type { AudioEnvelope } from '../../contract/call-record.js';
@@ -45,6 +45,8 @@ export interface AudioPathOptions {
   readonly meters: Meters;
   /** Takes down what the line carries. @default nobody does */
   readonly tape?: LineTape | undefined;
+  /** Where others may listen in. @default nobody does */
+  readonly tap?: LineTap | undefined;
   /** The ear threw. */
   onFailure(error: unknown): void;
 }
@@ -82,18 +84,23 @@ export class AudioPath implements SoundReceiver {
       listener: {
         played: (frame, atMs) => this.#envelope.speak(frame, atMs),
         passed: (bytes, { levels }, atMs) => this.#envelope.speakBytes(bytes, levels, atMs),
-        sent: (bytes, atMs) => options.tape?.agent(bytes, atMs),
+        sent: (bytes, atMs) => {
+          options.tape?.agent(bytes, atMs);
+          options.tap?.tape?.agent(bytes, atMs);
+        },
         markHeard: (atMs, lagMs) => {
           this.#envelope.markHeard(atMs);
           options.tape?.lag(atMs - lagMs, lagMs);
+          options.tap?.tape?.lag(atMs - lagMs, lagMs);
         },
         cut: (atMs) => {
           this.#envelope.cut(atMs);
           options.tape?.cut(atMs);
+          options.tap?.tape?.cut(atMs);
         },
       },
     });
-    options.tape?.line(line.format, line.outboundFormat, clock.now());
+    this.#tellLine(line);
   }
 
   /** How loud both sides were so far; undefined while there was no audio. */
@@ -108,7 +115,7 @@ export class AudioPath implements SoundReceiver {
     const { inbound, way } = this.#convertersOf(line);
     this.#inbound = inbound;
     this.#format = line.format;
-    this.#options.tape?.line(line.format, line.outboundFormat, this.#options.clock.now());
+    this.#tellLine(line);
     this.playout.attach(way);
   }
 
@@ -127,6 +134,7 @@ export class AudioPath implements SoundReceiver {
     if (inbound === undefined) return;
     this.#heardAt = now - this.#options.beganAt;
     this.#options.tape?.caller(payload, this.#heardAt);
+    this.#options.tap?.tape?.caller(payload, this.#heardAt);
     if (this.ear === undefined) return;
     if (this.#passes(payload, inbound)) {
       this.#hasPassed = true;
@@ -170,6 +178,12 @@ export class AudioPath implements SoundReceiver {
     } catch (error) {
       this.#options.onFailure(error);
     }
+  }
+
+  #tellLine({ format, outboundFormat }: AudioLine): void {
+    const { tape, tap, clock } = this.#options;
+    tape?.line(format, outboundFormat, clock.now());
+    tap?.line(format, outboundFormat, clock.now());
   }
 
   #convertersOf(line: AudioLine): { inbound: InboundConverter; way: PlaybackWay } {

@@ -17,6 +17,7 @@ import { type CallEnding, NORMAL_CLOSE } from '../ending/call-ending.js';
 import { type SessionContext, webhookBaseUrl } from '../session-context.js';
 import type { LiveMessage } from '../streams/call-stream.js';
 import { limitAtCarrier } from '../ending/carrier-limit.js';
+import type { CallListening } from '../listening/call-listening.js';
 import type { CallRecording } from '../recording/call-recording.js';
 import type { StoredConversation } from '../resume/call-state.js';
 import { CallVoice, type HoldReason, type VoiceLine, type VoiceOptions } from './call-voice.js';
@@ -59,6 +60,7 @@ export interface ConversationOptions {
   readonly controls: EngineControls;
   readonly counters: MediaCounters;
   readonly recording: CallRecording;
+  readonly listening: CallListening;
 }
 
 export class CallConversation {
@@ -242,7 +244,7 @@ export class CallConversation {
   #beginWith(stream: VoiceLine): void {
     const { callId, environment, identity, ledger, recipe } = this.#context;
     const { backend, logger, meters } = environment;
-    const { controls, counters, recording } = this.#options;
+    const { controls, counters, recording, listening } = this.#options;
     const { carrier, caller, callee } = identity;
     const left = this.#isClosed ? undefined : this.#left;
     this.#left = undefined;
@@ -272,6 +274,7 @@ export class CallConversation {
         clock: ledger.clock,
         ...resumed,
         tape: recording.tape,
+        tap: listening,
         beforeOutside: this.#events.beforeOutside,
         requested: (id, outcome) => this.#requests.settle(id, outcome),
         logger,

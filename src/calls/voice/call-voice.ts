@@ -74,6 +74,8 @@ export interface VoiceOptions {
   readonly requested?: EngineContext['requested'];
   /** As in `AudioPathOptions`. */
   readonly tape?: AudioPathOptions['tape'];
+  /** As in `AudioPathOptions`. */
+  readonly tap?: AudioPathOptions['tap'];
   readonly logger: Logger;
   readonly meters: Meters;
   onFact(fact: EngineFact): void;
@@ -115,6 +117,7 @@ export class CallVoice {
       beganAt,
       meters,
       tape: options.tape,
+      tap: options.tap,
       onFailure: (error) => options.onFailure(error),
     });
     const parties = { callId, caller, callee, direction };

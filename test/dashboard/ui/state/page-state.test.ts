@@ -42,6 +42,7 @@ function snapshotOf(active: readonly CallEvent[][], over: readonly CallEvent[][]
     aggregates: aggregate([...records.active, ...records.over]),
     controls: true,
     isSignedIn: false,
+    canListen: false,
     entry: null,
   };
 }

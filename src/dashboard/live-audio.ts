@@ -1,0 +1,130 @@
+// Listening in to live calls: who may, how many, and what becomes of a reader that does not keep up. Where the sound comes from is
+// somebody else's business.
+import type { Clock } from '../base/clock.js';
+import { LimitError, NotFoundError, RequestError } from '../base/errors.js';
+import type { Logger } from '../base/log.js';
+import { maskPhone } from '../base/redact.js';
+import type { CallRecord } from '../contract/call-record.js';
+import type { LiveListening, LiveSound, SoundEnd } from '../contract/live-sound.js';
+import type { CallReader } from '../stores/call-store.js';
+
+/** The writing side of one listener. A Node response is one. */
+export interface AudioReader {
+  write(bytes: Uint8Array): unknown;
+  end(): void;
+  /** Cuts the listener off at once. */
+  destroy(): void;
+  /** Bytes written and not yet taken by the network. */
+  readonly writableLength: number;
+  /** Nothing that is written goes anywhere. */
+  readonly destroyed: boolean;
+}
+
+/** The bounds are for tests. */
+export interface LiveAudioParts {
+  /** Null where nobody can listen in. */
+  readonly sound: LiveSound | null;
+  readonly store: CallReader;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly maxListeners?: number;
+  readonly maxListenersPerCall?: number;
+  readonly maxBacklogBytes?: number;
+}
+
+const MAX_LISTENERS = 20;
+const MAX_LISTENERS_PER_CALL = 3;
+/** Eight seconds. */
+const MAX_BACKLOG_BYTES = 512 * 1024;
+
+/** How it ended for one listener, as the log says it. */
+type ListeningEnd = SoundEnd | 'left' | 'too-slow' | 'server-shutdown';
+
+interface Listener {
+  readonly callId: string;
+  readonly reader: AudioReader;
+  readonly since: number;
+  listening: LiveListening | undefined;
+}
+
+export class LiveAudio {
+  readonly #parts: LiveAudioParts;
+  readonly #listeners = new Set<Listener>();
+  #isClosed = false;
+
+  constructor(parts: LiveAudioParts) {
+    this.#parts = parts;
+  }
+
+  get isOffered(): boolean {
+    return this.#parts.sound !== null;
+  }
+
+  /** A call that can be listened in to. `callId` may be the carrier's. @throws NotFoundError, RequestError */
+  async find(callId: string): Promise<CallRecord> {
+    const record = await this.#parts.store.get(callId);
+    if (record === undefined) throw new NotFoundError('No such call.');
+    if (record.status === 'completed') throw new RequestError('REQUEST_CONFLICT', 'The call is over.');
+    if (this.isOffered) return record;
+    throw new RequestError(
+      'REQUEST_CONFLICT',
+      'Nobody can listen in here: ask the server that has the call, and set its option listenIn.',
+    );
+  }
+
+  /** Writes nothing in this tick. `leave` is for a reader that is gone. @throws RequestError, LimitError */
+  open(record: CallRecord, reader: AudioReader): LiveListening {
+    const { sound, clock, logger } = this.#parts;
+    const { callId } = record;
+    this.#demandRoom(callId);
+    const listener: Listener = { callId, reader, since: clock.now(), listening: undefined };
+    const listening = sound?.listen(callId, {
+      write: (bytes) => this.#write(listener, bytes),
+      end: (reason) => this.#end(listener, reason),
+    });
+    if (listening === undefined)
+      throw new RequestError('REQUEST_CONFLICT', 'Another process has this call. Try again in a moment.');
+    listener.listening = listening;
+    this.#listeners.add(listener);
+    const parties = { caller: maskPhone(record.caller), callee: maskPhone(record.callee) };
+    logger.info({ callId, ...parties }, 'somebody listens in to a call');
+    return { delayMs: listening.delayMs, leave: () => this.#end(listener, 'left') };
+  }
+
+  /** Ends every stream. Idempotent. */
+  close(): void {
+    this.#isClosed = true;
+    for (const listener of [...this.#listeners]) this.#end(listener, 'server-shutdown');
+  }
+
+  #demandRoom(callId: string): void {
+    const { maxListeners = MAX_LISTENERS, maxListenersPerCall = MAX_LISTENERS_PER_CALL } = this.#parts;
+    if (this.#isClosed) throw new RequestError('REQUEST_CONFLICT', 'The server is shutting down.');
+    if (this.#listeners.size >= maxListeners)
+      throw new LimitError(`All ${maxListeners} who may listen in to the calls of a server do so.`);
+    const here = [...this.#listeners].filter((listener) => listener.callId === callId);
+    if (here.length >= maxListenersPerCall)
+      throw new LimitError(`All ${maxListenersPerCall} who may listen in to a call do so.`);
+  }
+
+  #write(listener: Listener, bytes: Uint8Array): void {
+    const { maxBacklogBytes = MAX_BACKLOG_BYTES } = this.#parts;
+    const { reader } = listener;
+    if (!this.#listeners.has(listener)) return;
+    if (reader.destroyed) this.#end(listener, 'left');
+    else if (reader.writableLength > maxBacklogBytes) this.#end(listener, 'too-slow');
+    else reader.write(bytes);
+  }
+
+  #end(listener: Listener, reason: ListeningEnd): void {
+    if (!this.#listeners.delete(listener)) return;
+    const { callId, reader, since } = listener;
+    const { clock, logger } = this.#parts;
+    listener.listening?.leave();
+    // What it has not taken by then, it will not.
+    if (reader.writableLength > 0 && reason !== 'call-ended' && reason !== 'moved') reader.destroy();
+    else reader.end();
+    const durationMs = Math.round(clock.now() - since);
+    logger.info({ callId, durationMs, reason }, 'somebody has stopped listening in to a call');
+  }
+}
