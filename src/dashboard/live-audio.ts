@@ -101,10 +101,10 @@ export class LiveAudio {
     const { maxListeners = MAX_LISTENERS, maxListenersPerCall = MAX_LISTENERS_PER_CALL } = this.#parts;
     if (this.#isClosed) throw new RequestError('REQUEST_CONFLICT', 'The server is shutting down.');
     if (this.#listeners.size >= maxListeners)
-      throw new LimitError(`All ${maxListeners} who may listen in to the calls of a server do so.`);
+      throw new LimitError(`No more than ${maxListeners} can listen in to the calls of this server.`);
     const here = [...this.#listeners].filter((listener) => listener.callId === callId);
     if (here.length >= maxListenersPerCall)
-      throw new LimitError(`All ${maxListenersPerCall} who may listen in to a call do so.`);
+      throw new LimitError(`No more than ${maxListenersPerCall} can listen in to a call.`);
   }
 
   #write(listener: Listener, bytes: Uint8Array): void {

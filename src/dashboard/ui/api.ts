@@ -21,10 +21,14 @@ const SENTENCE_PATIENCE_MS = 600_000;
 /** Files are written anew before a call is said to be gone. */
 const FORGET_PATIENCE_MS = 60_000;
 
-async function request(path: string, init?: RequestInit, patienceMs = PATIENCE_MS): Promise<Response> {
+function request(path: string, init?: RequestInit, patienceMs = PATIENCE_MS): Promise<Response> {
+  return send(path, { ...init, signal: AbortSignal.timeout(patienceMs) });
+}
+
+async function send(path: string, init: RequestInit): Promise<Response> {
   let response: Response;
   try {
-    response = await fetch(path, { ...init, signal: AbortSignal.timeout(patienceMs) });
+    response = await fetch(path, init);
   } catch {
     throw new ApiError(0, 'The server does not answer.');
   }
@@ -82,6 +86,31 @@ export async function tryAudio(callId: string, { from, to }: { from: number; to:
   } catch {
     throw new ApiError(0, 'The recording breaks off here: its file is damaged, or the server is gone.');
   }
+}
+
+/** The sound of a live call, as it comes. */
+export interface OpenSound {
+  /** How much later than it was heard the server sends it. */
+  readonly delayMs: number;
+  /** Of a WAV file without an end. */
+  readonly pieces: AsyncIterable<Uint8Array>;
+}
+
+/** `leaving` ends it, also while it goes on. @throws ApiError */
+export async function openSound(callId: string, leaving: AbortSignal): Promise<OpenSound> {
+  const giveUp = new AbortController();
+  const timer = setTimeout(() => giveUp.abort(), PATIENCE_MS);
+  leaving.addEventListener('abort', () => giveUp.abort());
+  const path = `api/dashboard/calls/${encodeURIComponent(callId)}/listen`;
+  const response = await send(path, { signal: giveUp.signal }).finally(() => clearTimeout(timer));
+  const delayMs = Number(response.headers.get('x-offhook-delay-ms'));
+  return { delayMs, pieces: piecesOf(response.body) };
+}
+
+/** Not every browser can loop over a stream. */
+async function* piecesOf(body: ReadableStream<Uint8Array> | null): AsyncIterable<Uint8Array> {
+  const reader = body?.getReader();
+  for (let next = await reader?.read(); next?.done === false; next = await reader?.read()) yield next.value;
 }
 
 export async function hangUp(callId: string): Promise<void> {

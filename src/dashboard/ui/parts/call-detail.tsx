@@ -30,6 +30,7 @@ import { CopyButton } from './copy-button.js';
 import { CostTable } from './cost-table.js';
 import { AudioView } from './audio-view.js';
 import { LatencyBars } from './latency-bars.js';
+import { ListenIn } from './listen-in.js';
 import { PhaseLabel, Ticking } from './live-call.js';
 import { Direction, Parties, providersOf } from './parties.js';
 import { Timeline } from './timeline.js';
@@ -173,6 +174,7 @@ function Content({ open, record, page, masked }: ContentProps) {
         seconds={open.seconds}
         controls={page.controls}
         maySpeak={page.controls && page.isSignedIn}
+        canListen={page.canListen}
         // The server deletes for whoever shows a token.
         onDeleted={page.isSignedIn ? setNotice : null}
         masked={masked}
@@ -196,12 +198,14 @@ interface BodyProps {
   controls: boolean;
   /** Whoever speaks on a call shows a token, also on this machine. */
   maySpeak: boolean;
+  /** Live calls can be listened in to. */
+  canListen: boolean;
   /** Hears what became of the call. Null where it cannot be deleted. */
   onDeleted: ((notice: string) => void) | null;
   masked: boolean;
 }
 
-function Body({ record, seconds, controls, maySpeak, onDeleted, masked }: BodyProps) {
+function Body({ record, seconds, controls, maySpeak, canListen, onDeleted, masked }: BodyProps) {
   const isOver = record.status === 'completed';
   const { callId } = record;
   const head = useMemo(
@@ -319,7 +323,9 @@ function Body({ record, seconds, controls, maySpeak, onDeleted, masked }: BodyPr
         </p>
       )}
       {/* Of a call that is up the words come first: they are to be in sight on a phone, too. */}
-      {isOver ? [figures, commands] : [transcript, commands, figures]}
+      {!isOver && transcript}
+      {canListen && <ListenIn record={record} />}
+      {isOver ? [figures, commands] : [commands, figures]}
       <AudioView record={record} head={head} />
       {isOver && transcript}
       <LatencyBars

@@ -28,6 +28,8 @@ export interface PageState {
   controls: boolean;
   /** This browser has a session, which it can end. */
   isSignedIn: boolean;
+  /** Live calls can be listened in to. */
+  canListen: boolean;
   /** Where calls come in; null where none do. */
   entry: CallEntry | null;
 }
@@ -41,6 +43,7 @@ export const EMPTY_STATE: PageState = {
   aggregatesSpan: {},
   controls: false,
   isSignedIn: false,
+  canListen: false,
   entry: null,
 };
 
@@ -78,6 +81,7 @@ export function applySnapshot(state: PageState, snapshot: Snapshot): PageState {
     aggregatesSpan: {},
     controls: snapshot.controls,
     isSignedIn: snapshot.isSignedIn,
+    canListen: snapshot.canListen,
     entry: snapshot.entry,
   };
 }
