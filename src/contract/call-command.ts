@@ -49,7 +49,7 @@ export interface CallControls {
   inform(callId: string, text: string): Promise<void>;
   /** Deletes a call that is over, here and wherever it is shown. Resolves when nothing of it is kept any more. */
   forget?(callId: string): Promise<ForgetOutcome>;
-  /** Records nothing of the call on this machine until `resumeRecording`. Where nothing is recorded of this call any more, nothing happens. */
+  /** Records nothing of the call on this machine until `resumeRecording`, and gives nothing of it to whoever listens in. Where nothing is recorded of this call any more, nothing happens. */
   pauseRecording(callId: string): Promise<void>;
   /** Goes on with the recording. A pause of a tool, or for keys, lasts as long as it would. */
   resumeRecording(callId: string): Promise<void>;

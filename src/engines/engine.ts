@@ -149,7 +149,7 @@ export interface EngineControls {
   transfer(to: string): Promise<TransferOutcome>;
   /** Plays keys (`0-9 A-D # *`, `w` and `W` for silence, at most 32) to the other side. Resolves when the carrier has taken them. */
   sendDigits(digits: string): Promise<void>;
-  /** Records nothing of the call on this machine until `resumeRecording`. @throws RequestError where no call is recorded */
+  /** Records nothing of the call on this machine until `resumeRecording`, and gives nothing of it to whoever listens in. @throws RequestError where no call is recorded, or can be listened in to */
   pauseRecording(): void;
   /** @throws RequestError where no call is recorded */
   resumeRecording(): void;

@@ -12,8 +12,8 @@ export interface ToolContext extends CallContext {
   /** Aborted when the call ends or the tool's time is over. An interruption by the caller does not abort a tool. */
   readonly signal: AbortSignal;
   /**
-   * Records nothing of the call on this machine until `resumeRecording`, which another tool may call: both sides are silent there. Does nothing without
-   * `localRecording`.
+   * Records nothing of the call on this machine until `resumeRecording`, which another tool may call: both sides are silent there, and for whoever
+   * listens in. Does nothing without `localRecording` and `listenIn`.
    */
   pauseRecording(): void;
   /** Goes on with the recording, unless the application has paused it, too. */
