@@ -217,12 +217,12 @@ describe('CallDirectory', () => {
     });
 
     it.each([
-      [3000, 'caller-hangup', 'answered'],
-      [10_000, 'caller-hangup', 'answered'],
-      [11_000, 'stream-lost', 'failed'],
+      [3000, 'caller-hangup', 'answered', null],
+      [10_000, 'caller-hangup', 'answered', null],
+      [11_000, 'stream-lost', 'failed', expect.stringContaining('no stream to this server')],
     ] as const)(
       'records a caller who left %i ms after the answer, before the stream came',
-      (durationMs, endReason, outcome) => {
+      (durationMs, endReason, outcome, message) => {
         bench.ring();
         bench.report({
           type: 'status',
@@ -231,7 +231,8 @@ describe('CallDirectory', () => {
           sequence: null,
           durationMs,
         });
-        expect(bench.record()).toMatchObject({ endReason, outcome, durationMs });
+        const error = message === null ? null : { code: 'CARRIER_FAILED', message };
+        expect(bench.record()).toMatchObject({ endReason, outcome, durationMs, error });
       },
     );
 

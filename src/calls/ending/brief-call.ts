@@ -1,4 +1,5 @@
 // A call that never had a session: it was turned away, or over before its stream came. From its first fact to its last.
+import type { CallFailure } from '../../contract/call-record.js';
 import type { CallReport, WaitingCall } from '../call-desk.js';
 import { type CallEnding, reportedEnd } from './call-ending.js';
 import type { CallEnvironment } from '../call-environment.js';
@@ -12,7 +13,14 @@ export interface BriefCall extends Omit<WaitingCall, 'host' | 'carrierCallId'> {
   readonly prepared?: PreparedCall | undefined;
 }
 
-export type BriefEnding = Pick<CallEnding, 'reason' | 'outcome' | 'durationMs'>;
+export type BriefEnding = Pick<CallEnding, 'reason' | 'outcome' | 'failure' | 'durationMs'>;
+
+/** Webhooks and streams of one number may go to several servers, each of which keeps a record of the call. */
+const STREAM_ELSEWHERE: CallFailure = {
+  code: 'CARRIER_FAILED',
+  message:
+    'The carrier opened no stream to this server. If several servers answer this number, another one may have had the call.',
+};
 
 /** A carrier's word that a call is over. */
 export type EndReport = Extract<CallReport, { type: 'status' }>;
@@ -22,7 +30,7 @@ export function reportedBriefly({ direction }: BriefCall, report: EndReport): Br
   const { durationMs } = report;
   const isLost = (durationMs ?? 0) > STREAM_DEADLINE_MS;
   const ending: BriefEnding = isLost
-    ? { reason: 'stream-lost', outcome: 'failed' }
+    ? { reason: 'stream-lost', outcome: 'failed', failure: STREAM_ELSEWHERE }
     : reportedEnd(report, { direction, answered: false, started: false });
   return { ...ending, durationMs };
 }
@@ -30,7 +38,7 @@ export function reportedBriefly({ direction }: BriefCall, report: EndReport): Br
 /** States all there is to say of the call. */
 export function recordBriefly(
   call: BriefCall,
-  { reason, outcome = 'failed', durationMs }: BriefEnding,
+  { reason, outcome = 'failed', failure, durationMs }: BriefEnding,
   environment: CallEnvironment,
 ): EndedCall {
   const { callId, carrierCallId, caller, callee, direction, prepared } = call;
@@ -42,7 +50,7 @@ export function recordBriefly(
     type: 'call.ended',
     endReason: reason,
     outcome,
-    error: null,
+    error: failure ?? null,
     media: { framesReceived: 0, framesSent: 0, unexpectedMessages: 0, clears: 0 },
     ...(durationMs === undefined ? {} : { durationMs }),
   });
