@@ -124,6 +124,13 @@ function createCall({ index, startedAt, live, random }) {
     const unheard = text.slice(heard.length).replace(/^\. /, '');
     segment(turnIndex, 'agent', heard, { final: true, ...(interrupted ? { interrupted } : {}) });
     const known = answer !== undefined;
+    const tokens = {
+      inputTokens: 600 + 90 * turnIndex,
+      cachedTokens: 512,
+      audioInputTokens: 0,
+      outputTokens: Math.round(20 + heard.length / 4),
+      audioOutputTokens: 0,
+    };
     say({
       type: 'turn.completed',
       turn: {
@@ -146,9 +153,20 @@ function createCall({ index, startedAt, live, random }) {
         },
         fillerMs: known && totalMs > 1500 ? 1200 : null,
         cost: 0.0021,
+        tokens,
         toolCalls:
           turnIndex === 2
-            ? [{ name: 'find_slot', startedAt: at - 900, durationMs: random(80, 420), error: null }]
+            ? [
+                {
+                  id: `tool-${turnIndex}`,
+                  name: 'find_slot',
+                  arguments: { text: '{"day":"Friday"}', cut: false },
+                  result: { text: '{"slots":["9:00","14:30"]}', cut: false },
+                  startedAt: at - 900,
+                  durationMs: random(80, 420),
+                  error: null,
+                },
+              ]
             : [],
       },
     });

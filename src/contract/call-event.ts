@@ -20,6 +20,7 @@ import type {
   TranscriptEntry,
   Transfer,
   Turn,
+  TurnTokens,
   Usage,
   VoiceMode,
 } from './call-record.js';
@@ -102,8 +103,8 @@ export type CallFact =
       cost: Cost;
       /** The quantities behind it; null while nothing has been measured. */
       usage: Usage | null;
-      /** Set when a cost arrives after its turn completed: the index of the turn and its new cost. */
-      turn?: { index: number; cost: number | null };
+      /** Set when a cost arrives after its turn completed: the index of the turn, its new cost and its tokens. */
+      turn?: { index: number; cost: number | null; tokens: TurnTokens | null };
     }
   /** The person on the line pressed a key. */
   | {

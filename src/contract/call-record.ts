@@ -125,16 +125,46 @@ export interface TurnLatency {
   heardMs: number | null;
 }
 
+/**
+ * What a tool was called with, or what came of it. All tools of a call have 128 KiB, counted as JSON: what is beyond has an empty text, and is `cut`.
+ */
+export interface ToolText {
+  /** At most the first 4,096 bytes, as UTF-8. */
+  text: string;
+  /** True if that is not all of it. */
+  cut: boolean;
+}
+
 /** A tool that the model called in a turn. */
 export interface ToolCall {
+  /** ID of its transcript entry; null if it is not known. */
+  id: string | null;
   /** Name of the tool. */
   name: string;
+  /** The arguments, as the model wrote them: JSON, unless the model failed to write it. Null if they are not known, or not kept (`privacy`). */
+  arguments: ToolText | null;
+  /** What the model was told: text or JSON, also of an error. Null while the tool runs, and if it is not known or not kept. */
+  result: ToolText | null;
   /** When it started. */
   startedAt: number;
   /** How long it ran. Null while it runs, and for good if the call ended first or the tool was given up. A turn does not wait for it. */
   durationMs: number | null;
   /** What went wrong; null if nothing did. */
   error: string | null;
+}
+
+/** Tokens of the language or realtime model in one turn, those of replies that were discarded included. */
+export interface TurnTokens {
+  /** Input tokens: text and audio, cached ones included. */
+  inputTokens: number;
+  /** Those of `inputTokens` that came from a cache. */
+  cachedTokens: number;
+  /** Those of `inputTokens` that are audio. */
+  audioInputTokens: number;
+  /** Output tokens: text and audio. */
+  outputTokens: number;
+  /** Those of `outputTokens` that are audio. */
+  audioOutputTokens: number;
 }
 
 /** The caller speaks, the agent answers. */
@@ -162,6 +192,8 @@ export interface Turn {
    * also includes what belongs to no turn: the line, the recognizer's last seconds, and what the application spends.
    */
   cost: number | null;
+  /** Tokens of its replies; null if there was no model, or its provider did not report all of them, as for some replies that are interrupted. */
+  tokens: TurnTokens | null;
   /** Tools called in this turn. */
   toolCalls: ToolCall[];
 }

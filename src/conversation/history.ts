@@ -1,7 +1,7 @@
 // What the language model is told of the call so far: what was said, what was heard, and what tools gave.
 import { GO_ON, STILL_OWED } from '../base/owed-words.js';
 import type { ChatMessage } from '../contract/chat-message.js';
-import { type Id, resultOf, type Tools, toToolCall } from './tools.js';
+import { type Id, nameOf, resultOf, type Tools } from './tools.js';
 
 /** What was said in one go, as spoken or as far as it was heard, and the tools that were called behind it. */
 export interface Round {
@@ -73,7 +73,7 @@ function append(messages: ChatMessage[], step: Step, tools: Tools): void {
 
 /** Without the results: those stand with their calls, and none of them speaks for the system. */
 function newsOf(ids: readonly Id[], tools: Tools): string {
-  const names = ids.flatMap((id) => tools[id] ?? []).map((tool) => toToolCall(tool).name);
+  const names = ids.flatMap((id) => tools[id] ?? []).map(nameOf);
   return `Tools have finished that were still running: ${names.join(', ')}. Tell the caller what matters of their results.`;
 }
 

@@ -1,5 +1,5 @@
 // The conversation as its record tells it, where the state that was stored is damaged, of another version, or older than the record. What a
-// record does not have is lost: the arguments of tools, and the words of a goodbye that was not said.
+// record does not have, or may not have as it was, is lost: the arguments of tools, and the words of a goodbye that was not said.
 import type { CallRecord, TranscriptEntry } from '../contract/call-record.js';
 import { NOBODY_SPEAKS } from './floor.js';
 import { type Step, withoutEmpty } from './history.js';
@@ -131,7 +131,7 @@ function toolsOf(entries: readonly TranscriptEntry[]): Tools {
 /** Its name is what its text begins with: names have no blank and no colon. */
 function toTool({ id, turnIndex, text, at, final }: TranscriptEntry): ToolState {
   const [name = ''] = text.split(/[: ]/, 1);
-  const call = { id, name, arguments: {}, argumentsText: '{}' };
+  const call = { id, name, arguments: {}, argumentsText: '' };
   const tool = calledTool(call, { turnIndex, endsCall: false, at: momentOf(at) });
   if (!final) return tool;
   const failure = text.startsWith(`${name} failed: `) ? text.slice(`${name} failed: `.length) : null;

@@ -1,5 +1,5 @@
 // The tools that a call has used: what was asked for, and what became of it. What runs is elsewhere, and known by its id.
-import type { ToolCall, TranscriptEntry } from '../contract/call-record.js';
+import type { ToolCall, ToolText, TranscriptEntry } from '../contract/call-record.js';
 import type { ModelToolCall } from '../contract/chat-message.js';
 
 export type Id = string;
@@ -15,7 +15,7 @@ export interface Settlement {
   readonly text: string;
   /** For the record; null when all went well. */
   readonly error: string | null;
-  /** What the transcript has of it. @default the beginning of `text` */
+  /** What the record has of it. @default `text` */
   readonly shown?: string | undefined;
 }
 
@@ -54,6 +54,9 @@ const LOST_TO_MODEL = `${LOST} It may have been done: say so, and do not call th
 
 /** Longest name that is shown of what a model made up. */
 const MAX_NAME_CHARS = 64;
+
+/** Longest text of a tool that is handed on: as long as a result that models are given. */
+const MAX_TEXT_CHARS = 16_384;
 
 /** Longest piece of a result that a transcript shows. */
 const MAX_SHOWN_CHARS = 200;
@@ -124,14 +127,28 @@ export function resultOf({ settlement }: ToolState): string {
   return settlement?.text ?? STILL_RUNNING;
 }
 
-/** As it is now: without a duration while it runs. */
-export function toToolCall({ call, startedAt, durationMs, settlement }: ToolState): ToolCall {
+/** As it is now: without a duration and a result while it runs. Of its texts the owner of the call keeps less. */
+export function toToolCall(id: Id, tool: ToolState): ToolCall {
+  const { call, startedAt, durationMs, settlement } = tool;
+  const { argumentsText } = call;
   return {
-    name: call.name.slice(0, MAX_NAME_CHARS),
+    id,
+    name: nameOf(tool),
+    arguments: argumentsText === '' ? null : toToolText(argumentsText),
+    result: settlement && toToolText(shownOf(settlement)),
     startedAt: startedAt.wall,
     durationMs,
     error: settlement?.error ?? null,
   };
+}
+
+function toToolText(text: string): ToolText {
+  return { text: text.slice(0, MAX_TEXT_CHARS), cut: text.length > MAX_TEXT_CHARS };
+}
+
+/** As it is shown, whatever a model made up. */
+export function nameOf({ call }: ToolState): string {
+  return call.name.slice(0, MAX_NAME_CHARS);
 }
 
 /** Its place in the transcript, final with its result, also when that comes after the end of the turn. */
@@ -143,11 +160,16 @@ export function toToolEntry(id: Id, tool: ToolState): TranscriptEntry {
 
 /** The name while it runs; then the name with the error, or with the beginning of the result. */
 export function toEntryText(tool: ToolState): string {
-  const { name, error } = toToolCall(tool);
-  if (tool.settlement === null) return name;
-  if (error !== null) return `${name} failed: ${error}`;
-  const result = shorten(tool.settlement.shown ?? tool.settlement.text);
+  const name = nameOf(tool);
+  const { settlement } = tool;
+  if (settlement === null) return name;
+  if (settlement.error !== null) return `${name} failed: ${settlement.error}`;
+  const result = shorten(shownOf(settlement));
   return result === '' || result === 'null' ? `${name}: done` : `${name}: ${result}`;
+}
+
+function shownOf({ shown, text }: Settlement): string {
+  return shown ?? text;
 }
 
 function shorten(text: string): string {

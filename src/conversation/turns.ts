@@ -538,7 +538,11 @@ function toRecord({ tools, words }: Turns, over: WaitingTurn): Turn {
     latency: latencyOf(latency),
     fillerMs: latency.fillerMs,
     cost: null,
-    toolCalls: used.flatMap((id) => tools[id] ?? []).map(toToolCall),
+    tokens: null,
+    toolCalls: used.flatMap((id) => {
+      const tool = tools[id];
+      return tool === undefined ? [] : [toToolCall(id, tool)];
+    }),
   };
 }
 
@@ -636,7 +640,7 @@ function toldTools(turns: Turns, ids: readonly Id[], change: (tool: ToolState) =
   const facts = ids.flatMap((id): TurnFact[] => {
     const tool = next.tools[id];
     if (tool === undefined) return [];
-    const late = isStated(next, tool.turnIndex) ? { tool: toToolCall(tool) } : {};
+    const late = isStated(next, tool.turnIndex) ? { tool: toToolCall(id, tool) } : {};
     return [{ type: 'transcript.segment', entry: toToolEntry(id, tool), ...late }];
   });
   return { turns: next, facts };

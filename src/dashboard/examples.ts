@@ -23,7 +23,18 @@ const TURN = {
   latency: LATENCY,
   fillerMs: null,
   cost: 0.0004,
-  toolCalls: [{ name: 'opening_hours', startedAt: STARTED_AT + 11_000, durationMs: 40, error: null }],
+  tokens: { inputTokens: 410, cachedTokens: 0, audioInputTokens: 0, outputTokens: 28, audioOutputTokens: 0 },
+  toolCalls: [
+    {
+      id: 'tool-1',
+      name: 'opening_hours',
+      arguments: { text: '{"day":"Sunday"}', cut: false },
+      result: { text: 'From 8 to 12.', cut: false },
+      startedAt: STARTED_AT + 11_000,
+      durationMs: 40,
+      error: null,
+    },
+  ],
 };
 const ENTRY = {
   id: 'u1',

@@ -9,7 +9,7 @@ const REFERENCE = '#/components/schemas/';
 
 /**
  * The value as its schema has it. Fields that the schema does not name are left out unread: they come from a newer version, or from
- * somebody who tries. @throws SchemaMismatch
+ * somebody who tries. A field that is missing is null where it may be: an older version does not know it. @throws SchemaMismatch
  */
 export function readAs(schema: JsonSchema, value: unknown, where = 'the body'): unknown {
   const { $ref, anyOf } = schema;
@@ -42,12 +42,20 @@ function readMembers(schema: JsonSchema, value: object, where: string): object {
     properties?: Readonly<Record<string, JsonSchema>>;
     required?: readonly string[];
   };
-  const missing = required.find((name) => !Object.hasOwn(value, name));
-  if (missing !== undefined) mismatch(`${where}.${missing}`, 'there');
+  const missing = required.filter((name) => !Object.hasOwn(value, name));
+  const unknown = missing.find((name) => !isNullable(properties[name] ?? {}));
+  if (unknown !== undefined) mismatch(`${where}.${unknown}`, 'there');
   const known = Object.entries(properties).filter(([name]) => Object.hasOwn(value, name));
-  return Object.fromEntries(
-    known.map(([name, member]) => [name, readAs(member, Reflect.get(value, name), `${where}.${name}`)]),
-  );
+  return Object.fromEntries([
+    ...known.map(([name, member]) => [name, readAs(member, Reflect.get(value, name), `${where}.${name}`)]),
+    ...missing.map((name) => [name, null]),
+  ]);
+}
+
+function isNullable({ type, anyOf }: JsonSchema): boolean {
+  return [type, ...(Array.isArray(anyOf) ? anyOf.map((each: JsonSchema) => each.type) : [])]
+    .flat()
+    .includes('null');
 }
 
 function isOfType(value: unknown, type: unknown): boolean {

@@ -77,7 +77,7 @@ export interface HandoffFact {
   readonly recipe: EngineRecipe;
 }
 
-/** Facts that an engine may state. All others belong to the owner of the call. The cost of a turn and its agent are null here, and the phase before
+/** Facts that an engine may state. All others belong to the owner of the call. The cost of a turn, its tokens and its agent are null here, and the phase before
  * a phase is missing: the owner knows them. */
 export type EngineFact =
   | Extract<

@@ -249,7 +249,17 @@ function lastEntry({ turnIndex, at }: TranscriptEntry): TranscriptEntry {
 
 /** A log may be older than a field. */
 function whole(turn: Turn, { agent }: CallRecord): Turn {
-  return { ...turn, agent: turn.agent === undefined ? agent : turn.agent, fillerMs: turn.fillerMs ?? null };
+  return {
+    ...turn,
+    agent: turn.agent === undefined ? agent : turn.agent,
+    fillerMs: turn.fillerMs ?? null,
+    tokens: turn.tokens ?? null,
+    toolCalls: turn.toolCalls.map(wholeTool),
+  };
+}
+
+function wholeTool(tool: ToolCall): ToolCall {
+  return { ...tool, id: tool.id ?? null, arguments: tool.arguments ?? null, result: tool.result ?? null };
 }
 
 function withTurn(turns: Turn[], turn: Turn): Turn[] {
@@ -261,20 +271,26 @@ function withTurn(turns: Turn[], turn: Turn): Turn[] {
 function withTurnCost(turns: Turn[], price: CallEventOf<'cost.updated'>['turn']): Turn[] {
   const index = turns.findIndex((turn) => turn.index === price?.index);
   const turn = turns[index];
-  return turn === undefined || price === undefined ? turns : turns.with(index, { ...turn, cost: price.cost });
+  if (turn === undefined || price === undefined) return turns;
+  const { cost, tokens = turn.tokens } = price;
+  return turns.with(index, { ...turn, cost, tokens });
 }
 
-/** Of several that run, have one name and began together, each is as good as the other. */
+/** Of several without an ID that run, have one name and began together, each is as good as the other. */
 function withTool(turns: Turn[], turnIndex: number, tool: ToolCall | undefined): Turn[] {
   const at = turns.findLastIndex(({ index }) => index === turnIndex);
   const turn = turns[at];
   if (turn === undefined || tool === undefined) return turns;
   const place = turn.toolCalls.findIndex(
-    ({ name, startedAt, durationMs, error }) =>
-      name === tool.name && startedAt === tool.startedAt && durationMs === null && error === null,
+    ({ id, name, startedAt, durationMs, error }) =>
+      (id === null || id === tool.id) &&
+      name === tool.name &&
+      startedAt === tool.startedAt &&
+      durationMs === null &&
+      error === null,
   );
   if (place === -1) return turns;
-  return turns.with(at, { ...turn, toolCalls: turn.toolCalls.with(place, tool) });
+  return turns.with(at, { ...turn, toolCalls: turn.toolCalls.with(place, wholeTool(tool)) });
 }
 
 function keyEntry(record: CallRecord, event: CallEventOf<'dtmf.received'>): TranscriptEntry {

@@ -65,6 +65,7 @@ function turnFacts(index) {
         latency: { ...latency, ttsFirstByteMs: 110, sendMs: 5, totalMs, heardMs: totalMs + 40 },
         cost: 0.001,
         fillerMs: null,
+        tokens: null,
         toolCalls: [],
       },
     },

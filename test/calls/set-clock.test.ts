@@ -36,6 +36,7 @@ describe.each(KINDS)('a call in which the system clock is set ($steering, $direc
         agent: null,
         fillerMs: null,
         cost: null,
+        tokens: null,
         toolCalls: [],
       };
       context.fact({ type: 'turn.completed', turn: { ...turn, ...rest } });

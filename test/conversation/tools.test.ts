@@ -19,7 +19,9 @@ function called(name = 'x') {
 
 describe('a tool', () => {
   it('tells how long it ran in whole milliseconds', () => {
-    expect(toToolCall(settled(called(), { text: 'done', error: null }, 1.590_83)).durationMs).toBe(2);
+    expect(toToolCall('tool-1', settled(called(), { text: 'done', error: null }, 1.590_83)).durationMs).toBe(
+      2,
+    );
   });
 
   it('has one result: the first', () => {

@@ -1,7 +1,7 @@
 // Calls that are up and the call that is open, in a real browser.
 import { expect, it } from 'vitest';
 import type { AudioEnvelope } from '../../src/contract/call-record.js';
-import { ended, say, started, turn } from '../support/call-facts.js';
+import { ended, say, started, toolCall, turn } from '../support/call-facts.js';
 import { describeInChromium } from '../support/dashboard-page.js';
 
 const base64Of = (...values: number[]) => Buffer.from(Int8Array.from(values).buffer).toString('base64');
@@ -354,7 +354,7 @@ describeInChromium('live calls', (bench) => {
       marksMs: [900],
       clearsMs: [3500],
     };
-    const tool = { name: 'find_slot', startedAt: startedAt + 5, durationMs: 120, error: null };
+    const tool = toolCall({ name: 'find_slot', startedAt: startedAt + 5, durationMs: 120, error: null });
     const slow = { ...tool, name: 'call_back', durationMs: null };
     bench.callOf('c1')(
       started(),

@@ -6,7 +6,7 @@ import { RecordingError } from '../../src/base/errors.js';
 import type { CallFact } from '../../src/contract/call-event.js';
 import type { LocalRecording } from '../../src/contract/call-record.js';
 import type { RecordingSource } from '../../src/dashboard/call-audio.js';
-import { ended, say, started, turn } from '../support/call-facts.js';
+import { ended, say, started, toolCall, turn } from '../support/call-facts.js';
 import { describeInChromium } from '../support/dashboard-page.js';
 import { seriousFindings } from '../support/page-findings.js';
 
@@ -350,17 +350,33 @@ describeInChromium('a call in detail', (bench) => {
           startedAt: Date.now() - 5000,
           fillerMs: 400,
           cost: 0.0123,
-          toolCalls: [{ name: 'look_up', startedAt: Date.now() - 4000, durationMs: 900, error: null }],
+          tokens: {
+            ...{ inputTokens: 1410, cachedTokens: 512, audioInputTokens: 0 },
+            ...{ outputTokens: 28, audioOutputTokens: 0 },
+          },
+          toolCalls: [
+            toolCall({
+              id: 'tool-1',
+              arguments: { text: '{"day":"Friday"}', cut: false },
+              result: { text: '{"slots":[', cut: true },
+              startedAt: Date.now() - 4000,
+              durationMs: 900,
+            }),
+          ],
         },
       },
+      say('look_up: {"slots":[', { id: 'tool-1', role: 'tool', turnIndex: 5 }),
     ]);
     expect(began).toBeLessThan(Date.now());
     await page.locator('tbody a').click();
     const bars = page.locator('.bars li');
     await expect.poll(() => bars.count()).toBe(6);
     expect(await bars.last().textContent()).toContain(
-      'look_up 900 msheard after 2.10 s · filler after 400 ms · $0.0123',
+      'look_up 900 msheard after 2.10 s · filler after 400 ms · $0.0123 · 1,410 tokens in (512 cached) · 28 out',
     );
+    await page.getByText('Arguments and result').click();
+    const texts = page.locator('.tool-texts dd');
+    expect(await texts.allTextContents()).toEqual(['{"day":"Friday"}', '{"slots":[The rest was not kept.']);
     await page.getByRole('button', { name: 'Slowest first' }).click();
     await expect.poll(() => bars.first().textContent()).toContain('Turn 6');
     await bars.nth(1).hover();

@@ -1,7 +1,7 @@
 // The page in a real browser, against a real server.
 import { expect, it } from 'vitest';
 import type { CallFact } from '../../src/contract/call-event.js';
-import { ended, say, started, turn } from '../support/call-facts.js';
+import { ended, say, started, toolCall, turn } from '../support/call-facts.js';
 import { describeInChromium } from '../support/dashboard-page.js';
 
 describeInChromium('the page', (bench) => {
@@ -130,7 +130,7 @@ describeInChromium('the page', (bench) => {
           userText: evil,
           agentText: evil,
           agentTextUnheard: evil,
-          toolCalls: [{ name: evil, startedAt: Date.now(), durationMs: null, error: evil }],
+          toolCalls: [toolCall({ name: evil, startedAt: Date.now(), durationMs: null, error: evil })],
         },
       },
       say(evil, { id: 'tool', role: 'tool' }),
@@ -256,7 +256,7 @@ describeInChromium('the page', (bench) => {
         type: 'turn.completed',
         turn: {
           ...turn(0, { totalMs: 9 }),
-          toolCalls: [{ name: long, startedAt: 1, durationMs: null, error: long }],
+          toolCalls: [toolCall({ name: long, startedAt: 1, durationMs: null, error: long })],
         },
       },
       ended({

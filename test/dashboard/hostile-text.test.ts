@@ -7,7 +7,7 @@ import type { CallRecord } from '../../src/contract/call-record.js';
 import type { ActiveCalls, CallsPage, Snapshot } from '../../src/contract/dashboard-api.js';
 import { reduceCall } from '../../src/events/reduce.js';
 import { toSummary } from '../../src/events/summarize.js';
-import { ended, stamp, started, turn } from '../support/call-facts.js';
+import { ended, stamp, started, toolCall, turn } from '../support/call-facts.js';
 import { type DashboardServer, send, startDashboard } from '../support/dashboard-server.js';
 import { violations } from '../support/openapi-check.js';
 import { soon } from '../support/soon.js';
@@ -52,7 +52,15 @@ function factsOf(text: string): CallFact[] {
         ...turn(0, { totalMs: 9 }),
         userText: text,
         agentText: text,
-        toolCalls: [{ name: text.slice(0, 40), startedAt: 1, durationMs: 1, error: text }],
+        toolCalls: [
+          toolCall({
+            id: text,
+            name: text.slice(0, 40),
+            arguments: { text, cut: false },
+            result: { text, cut: true },
+            error: text,
+          }),
+        ],
       },
     },
     { type: 'incident.noted', code: text.slice(0, 40), message: text },

@@ -70,7 +70,14 @@ function play(calls: readonly AnyCall[]): CallBench {
               agentText: '',
               agentTextUnheard: '',
             },
-            ...{ interrupted: false, latency: unknownLatency(), fillerMs: null, cost: null, toolCalls: [] },
+            ...{
+              interrupted: false,
+              latency: unknownLatency(),
+              fillerMs: null,
+              cost: null,
+              tokens: null,
+              toolCalls: [],
+            },
           },
         });
       if (step.type === 'time') bench.clock.advance(step.ms);

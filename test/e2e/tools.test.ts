@@ -93,6 +93,9 @@ describe.each(playedOn('carrier-a'))('%s, an agent that acts', (id) => {
     expect(record).toMatchObject({ endReason: 'agent-hangup', transfer: { result: 'busy' } });
     expect(record.turns.at(-1)?.agentText).toMatch(/busy/);
     expect(record.turns.flatMap(({ toolCalls }) => toolCalls)[0]).toEqual({
+      id: 'tool-1',
+      arguments: { text: '{"to":"sales"}', cut: false },
+      result: { text: expect.stringContaining('the line is busy'), cut: false },
       name: 'transfer_call',
       startedAt: expect.any(Number),
       durationMs: expect.any(Number),

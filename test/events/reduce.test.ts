@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { CallEvent, CallFact } from '../../src/contract/call-event.js';
 import type { CallPhase, CallRecord, CallStatus, Transfer, Turn } from '../../src/contract/call-record.js';
 import { reduceCall, replayCall } from '../../src/events/reduce.js';
-import { ended, IDENTITY, NO_MEDIA, stamp, started, turn } from '../support/call-facts.js';
+import { ended, IDENTITY, NO_MEDIA, stamp, started, toolCall, turn } from '../support/call-facts.js';
 
 function replay(events: readonly CallEvent[], from?: CallRecord): CallRecord | undefined {
   return events.reduce<CallRecord | undefined>(reduceCall, from);
@@ -337,7 +337,7 @@ describe('reduceCall', () => {
   });
 
   it('puts what became of a tool into the turn that was complete by then', () => {
-    const running = { name: 'look_up', startedAt: 7, durationMs: null, error: null };
+    const running = toolCall({ name: 'look_up', startedAt: 7, durationMs: null, error: null });
     const done = { ...running, durationMs: 3000, error: 'Not there.' };
     const other = { ...running, startedAt: 8 };
     const tell = (tool: typeof done, turnIndex: number): CallFact => ({
@@ -356,10 +356,24 @@ describe('reduceCall', () => {
     expect(after.turns).toEqual([before.turns[0], { ...before.turns[1], toolCalls: [done, done, other] }]);
   });
 
-  it('a turn of a log that is older than its filler has none', () => {
-    const { fillerMs: _, ...older } = turn(0);
+  it('tells tools apart that began together, by their IDs', () => {
+    const tools = ['tool-1', 'tool-2'].map((id) => toolCall({ id }));
+    const done = toolCall({ id: 'tool-2', durationMs: 3, result: { text: 'two', cut: false } });
+    const entry = { id: 'tool-2', turnIndex: 0, role: 'tool', text: 'x', at: 7, final: true } as const;
+    const { turns } = recordOf([
+      started(),
+      { type: 'turn.completed', turn: { ...turn(0), toolCalls: tools } },
+      { type: 'transcript.segment', entry, tool: done },
+    ]);
+    expect(turns[0]?.toolCalls).toEqual([tools[0], done]);
+  });
+
+  it('a turn of a log that is older than its filler, its tokens and the texts of its tools has none', () => {
+    const { fillerMs: _filler, tokens: _tokens, ...older } = turn(0);
+    const { id: _id, arguments: _arguments, result: _result, ...tool } = toolCall();
     const completed = (each: Turn): CallFact => ({ type: 'turn.completed', turn: each });
-    expect(recordOf([started(), completed(older as Turn)]).turns).toEqual([turn(0)]);
+    const { turns } = recordOf([started(), completed({ ...older, toolCalls: [tool] } as unknown as Turn)]);
+    expect(turns).toEqual([{ ...turn(0), toolCalls: [toolCall()] }]);
     const said = { ...turn(0), fillerMs: 1210 };
     expect(recordOf([started(), completed(said)]).turns).toEqual([said]);
   });

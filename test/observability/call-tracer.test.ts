@@ -21,7 +21,7 @@ import type { CallFact } from '../../src/contract/call-event.js';
 import type { TranscriptEntry, Turn } from '../../src/contract/call-record.js';
 import { EventBus } from '../../src/events/bus.js';
 import { CallTracer } from '../../src/observability/call-tracer.js';
-import { ended, IDENTITY, stamp, started, turn } from '../support/call-facts.js';
+import { ended, IDENTITY, stamp, started, toolCall, turn } from '../support/call-facts.js';
 
 const T0 = Date.UTC(2026, 0, 1);
 const LATENCY = {
@@ -112,8 +112,13 @@ function wholeCall(): void {
         startedAt: T0 + 2000,
         fillerMs: 310,
         toolCalls: [
-          { name: 'look_up', startedAt: T0 + 3800, durationMs: 40, error: null },
-          { name: 'order', startedAt: T0 + 3850, durationMs: 60, error: 'No such bread for +15550111.' },
+          toolCall({ name: 'look_up', startedAt: T0 + 3800, durationMs: 40, error: null }),
+          toolCall({
+            name: 'order',
+            startedAt: T0 + 3850,
+            durationMs: 60,
+            error: 'No such bread for +15550111.',
+          }),
         ],
       }),
     ],
@@ -396,7 +401,12 @@ describe('turns whose times are only partly known', () => {
     tell(
       'call-1',
       [0, up],
-      [100, completed({ toolCalls: [{ name: 'slow', startedAt: T0 + 40, durationMs: null, error: null }] })],
+      [
+        100,
+        completed({
+          toolCalls: [toolCall({ name: 'slow', startedAt: T0 + 40, durationMs: null, error: null })],
+        }),
+      ],
       [200, ended()],
     );
     expect(times('execute_tool slow')).toEqual([40, 100]);

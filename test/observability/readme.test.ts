@@ -5,7 +5,7 @@ import { LoadJudge } from '../../src/base/load-judge.js';
 import { formatMetrics } from '../../src/dashboard/metrics.js';
 import { EventBus } from '../../src/events/bus.js';
 import { ServerMetrics } from '../../src/observability/server-metrics.js';
-import { ended, stamp, started, turn } from '../support/call-facts.js';
+import { ended, stamp, started, toolCall, turn } from '../support/call-facts.js';
 import { readExposition } from '../support/exposition.js';
 import { FakeClock } from '../support/fake-clock.js';
 
@@ -18,7 +18,7 @@ function allNames(): string[] {
     load: new LoadJudge({ logger: silentLogger, callsUp: () => 0 }),
     isDraining: () => false,
   });
-  const tool = { name: 'x', startedAt: 0, durationMs: 1, error: null };
+  const tool = toolCall({ name: 'x', startedAt: 0, durationMs: 1, error: null });
   const cost = { stt: 1, llm: 1, tts: 1, telephony: 1, total: 4, currency: 'USD', estimated: false } as const;
   for (const event of stamp([
     started(),

@@ -6,7 +6,7 @@ import type { CallRecord, Cost } from '../../src/contract/call-record.js';
 import { EventBus } from '../../src/events/bus.js';
 import { reduceCall } from '../../src/events/reduce.js';
 import { ServerMetrics } from '../../src/observability/server-metrics.js';
-import { ended, IDENTITY, stamp, started, turn } from '../support/call-facts.js';
+import { ended, IDENTITY, stamp, started, toolCall, turn } from '../support/call-facts.js';
 import { readExposition, seriesOf, sampleOf } from '../support/exposition.js';
 import { FakeClock } from '../support/fake-clock.js';
 
@@ -107,8 +107,13 @@ describe('calls', () => {
           ...turn(1, latency),
           interrupted: true,
           toolCalls: [
-            { name: 'search', startedAt: 0, durationMs: 5, error: null },
-            { name: 'search', startedAt: 0, durationMs: 5, error: 'It failed for the caller Ottilie.' },
+            toolCall({ name: 'search', startedAt: 0, durationMs: 5, error: null }),
+            toolCall({
+              name: 'search',
+              startedAt: 0,
+              durationMs: 5,
+              error: 'It failed for the caller Ottilie.',
+            }),
           ],
         },
       },
@@ -129,7 +134,7 @@ describe('calls', () => {
   });
 
   it('count a tool that is done behind its turn when it is, and one that never is at the end', () => {
-    const tool = { name: 'search', startedAt: 0, durationMs: null, error: null };
+    const tool = toolCall({ name: 'search', startedAt: 0, durationMs: null, error: null });
     const counted = (result: string) => sampleOf(read(), 'offhook_tool_calls_total', { result });
     const tell: CallFact = {
       type: 'transcript.segment',

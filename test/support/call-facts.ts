@@ -1,6 +1,12 @@
 // Facts of made-up calls, for tests of everything that hears facts.
 import type { CallEvent, CallFact, CallIdentity } from '../../src/contract/call-event.js';
-import type { MediaCounters, TranscriptRole, Turn, TurnLatency } from '../../src/contract/call-record.js';
+import type {
+  MediaCounters,
+  ToolCall,
+  TranscriptRole,
+  Turn,
+  TurnLatency,
+} from '../../src/contract/call-record.js';
 import { unknownLatency } from '../../src/events/summarize.js';
 
 export const IDENTITY: CallIdentity = {
@@ -63,7 +69,22 @@ export function turn(index: number, latency: Partial<TurnLatency> = {}): Turn {
     latency: { ...unknownLatency(), ...latency },
     fillerMs: null,
     cost: null,
+    tokens: null,
     toolCalls: [],
+  };
+}
+
+/** A tool that was called. @default one that runs, of which nothing more is known */
+export function toolCall(fields: Partial<ToolCall> = {}): ToolCall {
+  return {
+    id: null,
+    name: 'look_up',
+    arguments: null,
+    result: null,
+    startedAt: 0,
+    durationMs: null,
+    error: null,
+    ...fields,
   };
 }
 
@@ -97,13 +118,20 @@ export const EVERY_FACT: CallFact[] = [
     type: 'turn.completed',
     turn: {
       ...turn(0, { totalMs: 812, endpointingMs: 812 }),
-      toolCalls: [{ name: 'look_up', startedAt: 1, durationMs: null, error: null }],
+      toolCalls: [toolCall({ id: 'tool-1', arguments: { text: '{"day":1}', cut: false }, startedAt: 1 })],
     },
   },
   {
     type: 'transcript.segment',
     entry: { id: 'tool-1', turnIndex: 0, role: 'tool', text: 'look_up failed: late', at: 1, final: true },
-    tool: { name: 'look_up', startedAt: 1, durationMs: 900, error: 'late' },
+    tool: toolCall({
+      id: 'tool-1',
+      arguments: { text: '{"day":1}', cut: false },
+      result: { text: '{"error":"late"}', cut: false },
+      startedAt: 1,
+      durationMs: 900,
+      error: 'late',
+    }),
   },
   {
     type: 'cost.updated',

@@ -16,9 +16,9 @@ import type {
 import type { EngineFact, EngineRecipe } from '../../engines/engine.js';
 import type { CallEnvironment } from '../call-environment.js';
 import { FactStamp } from './fact-stamp.js';
+import { ToolTexts } from './tool-texts.js';
 import { type CostState, RunningCost } from '../money/running-cost.js';
-import type { RedactorState } from '../privacy/call-redactor.js';
-import { FactPrivacy } from '../privacy/fact-privacy.js';
+import { FactPrivacy, type PrivacyState } from '../privacy/fact-privacy.js';
 import { KEYS_LEFT_OUT, type PrivacyPolicy, SENT_KEYS } from '../privacy/private-facts.js';
 
 /** Notes of one call beyond this are not told: the record keeps no more. */
@@ -38,15 +38,13 @@ const APOLOGY_CODE = 'apology-spoken';
 const ALL_KEPT: PrivacyPolicy = { transcript: 'full', keys: 'full' };
 
 /** What a process that takes the call up goes on from, beside the record. Plain JSON. */
-export interface LedgerState {
+export interface LedgerState extends PrivacyState {
   readonly cost: CostState;
   readonly turnIndex: number;
   readonly keySequences: number;
   readonly transfers: number;
   readonly notes: number;
   readonly hasApologized: boolean;
-  /** What was said last, where private numbers are looked for. @default nothing */
-  readonly words?: RedactorState | undefined;
 }
 
 /** A call that another process had. */
@@ -68,6 +66,7 @@ export class CallLedger {
   readonly #cost: RunningCost;
   readonly #policy: PrivacyPolicy;
   readonly #privacy: FactPrivacy;
+  readonly #toolTexts: ToolTexts;
   /** The last turn, and who talks to the caller: null for one without a name. */
   #turn: { readonly index: number; readonly agent: string | null } = { index: 0, agent: null };
   #phase: CallPhase | undefined;
@@ -93,7 +92,8 @@ export class CallLedger {
     const clock = steadyClock(environment.clock);
     this.clock = clock;
     this.#policy = environment.privacy ?? ALL_KEPT;
-    this.#privacy = new FactPrivacy(this.#policy, resumed?.state?.words);
+    this.#privacy = new FactPrivacy(this.#policy, resumed && (resumed.state ?? {}));
+    this.#toolTexts = new ToolTexts(resumed?.record);
     this.#stamp = new FactStamp(callId, { nodeId, bus, clock }, resumed);
     const tell = (fact: CallFact) => this.#stamp.publish(fact, this.#endedAt);
     this.#cost = new RunningCost({ pricing, carrier, clock, tell }, resumed && costBefore(resumed));
@@ -109,7 +109,7 @@ export class CallLedger {
       transfers: this.#transfers,
       notes: this.#notes,
       hasApologized: this.#hasApologized,
-      words: this.#privacy.state,
+      ...this.#privacy.state,
     };
   }
 
@@ -168,7 +168,7 @@ export class CallLedger {
       if (fact.durationMs !== undefined) this.#cost.lasted(this.#direction, fact.durationMs);
       this.#cost.ended({ agoMs: at === undefined ? 0 : Math.max(0, this.clock.wallNow() - at) });
     }
-    for (const told of this.#privacy.tell(fact)) this.#stamp.publish(told, at);
+    for (const told of this.#privacy.tell(fact)) this.#stamp.publish(this.#toolTexts.bound(told), at);
     if (fact.type === 'call.ended') this.#endedAt = undefined;
     const direction = answeredDirection(fact);
     if (direction !== undefined) this.#cost.answered(direction);
@@ -210,7 +210,7 @@ export class CallLedger {
     const { turn } = fact;
     this.publish({
       ...fact,
-      turn: { ...turn, agent: this.#turn.agent, cost: this.#cost.completed(turn.index) },
+      turn: { ...turn, agent: this.#turn.agent, ...this.#cost.completed(turn.index) },
     });
   }
 

@@ -1,9 +1,10 @@
 // What one call has cost so far, by component and by turn. Knows no clock and no carrier.
-import type { CallRecord, Cost, Usage } from '../../contract/call-record.js';
+import type { CallRecord, Cost, TurnTokens, Usage } from '../../contract/call-record.js';
 import type { PaidStage, Payees, UsageFact, UsageQuantities } from '../../engines/engine.js';
 import type { Payee } from '../../providers/remedy.js';
 import { addNanos, charge, toDollars, toMicros, toNanos } from './money.js';
 import type { Pricing } from './pricing.js';
+import { mostTokens, type TokenCount, tokensOf, withTokens } from './turn-tokens.js';
 
 const STAGES = ['stt', 'llm', 'tts'] as const satisfies readonly PaidStage[];
 
@@ -12,6 +13,10 @@ interface Spent {
   nanos: number;
   /** False once anything of it had no price. */
   isKnown: boolean;
+}
+
+interface TurnSpent extends Spent {
+  tokens: TokenCount;
 }
 
 interface StageCost extends Spent {
@@ -24,7 +29,8 @@ interface StageCost extends Spent {
 /** What a meter of another process goes on from. Plain JSON. */
 export interface MeterState {
   readonly stages: Readonly<Record<PaidStage, Readonly<Spent & { isPriced: boolean }>>>;
-  readonly turns: readonly Readonly<Spent & { index: number }>[];
+  /** `tokens`: missing in a state of before they were counted. */
+  readonly turns: readonly Readonly<Spent & { index: number; tokens?: TokenCount }>[];
   readonly usage: ModelUsage;
   readonly hasUsage: boolean;
   readonly isPriced: boolean;
@@ -43,6 +49,7 @@ export interface LineCost {
 }
 
 const NOTHING: Readonly<Spent> = { nanos: 0, isKnown: true };
+const UNUSED_TURN: Readonly<TurnSpent> = { ...NOTHING, tokens: null };
 const UNUSED: ModelUsage = {
   sttSeconds: 0,
   llmInputTokens: 0,
@@ -55,7 +62,7 @@ const QUANTITIES = Object.keys(UNUSED) as (keyof ModelUsage)[];
 export class CostMeter {
   readonly #pricing: Pricing;
   #stages: Readonly<Record<PaidStage, StageCost>>;
-  readonly #turns: Map<number, Spent>;
+  readonly #turns: Map<number, TurnSpent>;
   /** Of those who are paid beside the payees of the stages: by name, with what the payee says itself, since one name can have several prices. */
   readonly #otherPrices = new Map<string, { said: Payee['price']; price: ReturnType<Pricing['model']> }>();
   readonly #usage: ModelUsage;
@@ -72,7 +79,12 @@ export class CostMeter {
       return { nanos, isKnown, isPriced, payee: undefined, price: undefined };
     };
     this.#stages = { stt: stage('stt'), llm: stage('llm'), tts: stage('tts') };
-    this.#turns = new Map(before?.turns.map(({ index, nanos, isKnown }) => [index, { nanos, isKnown }]));
+    this.#turns = new Map(
+      before?.turns.map(({ index, nanos, isKnown, tokens = 'unknown' }) => [
+        index,
+        { nanos, isKnown, tokens },
+      ]),
+    );
     this.#usage = { ...(before?.usage ?? UNUSED) };
     this.#isPriced = before?.isPriced ?? false;
     this.#hasUsage = before?.hasUsage ?? false;
@@ -85,10 +97,11 @@ export class CostMeter {
     return {
       stages: { stt: stage(stt), llm: stage(llm), tts: stage(tts) },
       // Whoever goes on may have other prices.
-      turns: Array.from(this.#turns, ([index, { nanos, isKnown }]) => ({
+      turns: Array.from(this.#turns, ([index, { nanos, isKnown, tokens }]) => ({
         index,
         nanos,
         isKnown: isKnown && this.#isPriced,
+        tokens,
       })),
       usage: { ...this.#usage },
       hasUsage: this.#hasUsage,
@@ -115,10 +128,12 @@ export class CostMeter {
 
   /** Takes what a stage has used. The order does not matter. */
   add({ stage, turnIndex, quantities, isGuess, payee: other }: UsageFact): void {
-    this.#count(stage, quantities);
+    const tokens = tokensOf(quantities);
+    this.#count(stage, quantities, tokens);
     this.#isGuess ||= isGuess;
     const cost = this.#stages[stage];
     const turn = turnIndex === null ? undefined : this.#turn(turnIndex);
+    if (turn !== undefined && stage === 'llm') turn.tokens = withTokens(turn.tokens, tokens, { isGuess });
     const { payee, price } = other === undefined ? cost : { payee: other, price: this.#priceOf(other) };
     // What the application spends is no part of the price of a turn; what nobody has a price for makes it unknown.
     if (payee === undefined) {
@@ -135,10 +150,13 @@ export class CostMeter {
     turn.isKnown &&= isKnown;
   }
 
-  /** US dollars that a turn has cost; null when a part of it has no price. */
-  turn(index: number): number | null {
-    const { nanos, isKnown } = this.#turns.get(index) ?? NOTHING;
-    return isKnown && this.#isPriced ? toDollars(toMicros(nanos)) : null;
+  /** US dollars that a turn has cost, null when a part of it has no price; and its tokens, null when a part of them was not reported. */
+  turn(index: number): { cost: number | null; tokens: TurnTokens | null } {
+    const { nanos, isKnown, tokens } = this.#turns.get(index) ?? UNUSED_TURN;
+    return {
+      cost: isKnown && this.#isPriced ? toDollars(toMicros(nanos)) : null,
+      tokens: tokens === 'unknown' ? null : tokens,
+    };
   }
 
   /** The cost of the call: each component rounded, and the total the sum of what is rounded. */
@@ -181,23 +199,19 @@ export class CostMeter {
     return price;
   }
 
-  #turn(index: number): Spent {
-    const turn = this.#turns.get(index) ?? { ...NOTHING };
+  #turn(index: number): TurnSpent {
+    const turn = this.#turns.get(index) ?? { ...UNUSED_TURN };
     this.#turns.set(index, turn);
     return turn;
   }
 
-  #count(stage: PaidStage, quantities: UsageQuantities): void {
-    const { inputTokens = 0, cachedInputTokens = 0, outputTokens = 0, audioSeconds = 0 } = quantities;
-    const { cacheWrittenTokens = 0 } = quantities;
-    const { audioInputTokens = 0, cachedAudioInputTokens = 0, audioOutputTokens = 0 } = quantities;
+  #count(stage: PaidStage, { characters = 0, audioSeconds = 0 }: UsageQuantities, tokens: TurnTokens): void {
     this.#hasUsage = true;
-    this.#usage.ttsCharacters += quantities.characters ?? 0;
+    this.#usage.ttsCharacters += characters;
     if (stage === 'stt') this.#usage.sttSeconds += audioSeconds;
-    const textTokens = inputTokens + cachedInputTokens + cacheWrittenTokens;
-    this.#usage.llmInputTokens += textTokens + audioInputTokens + cachedAudioInputTokens;
-    this.#usage.llmCachedTokens += cachedInputTokens + cachedAudioInputTokens;
-    this.#usage.llmOutputTokens += outputTokens + audioOutputTokens;
+    this.#usage.llmInputTokens += tokens.inputTokens;
+    this.#usage.llmCachedTokens += tokens.cachedTokens;
+    this.#usage.llmOutputTokens += tokens.outputTokens;
   }
 }
 
@@ -229,6 +243,7 @@ export function meterStateOf({ cost, usage, turns }: CallRecord): MeterState {
       index: turn.index,
       nanos: toNanos(turn.cost ?? 0),
       isKnown: turn.cost !== null,
+      tokens: turn.tokens ?? 'unknown',
     })),
     usage: used,
     hasUsage: STAGES.some((name) => isUsed[name]),
@@ -242,7 +257,13 @@ export function atLeast(state: MeterState, record: CallRecord): MeterState {
   const told = meterStateOf(record);
   const stage = (name: PaidStage) => dearer(state.stages[name], told.stages[name]);
   const turns = new Map(state.turns.map((turn) => [turn.index, turn]));
-  for (const turn of told.turns) turns.set(turn.index, dearer(turns.get(turn.index) ?? turn, turn));
+  for (const turn of told.turns) {
+    const exact = turns.get(turn.index) ?? turn;
+    turns.set(turn.index, {
+      ...dearer(exact, turn),
+      tokens: mostTokens(exact.tokens ?? null, turn.tokens ?? null),
+    });
+  }
   const [usage, least] = [{ ...state.usage }, told.usage];
   for (const quantity of QUANTITIES) {
     // The record is rounded: an exact figure that comes to the same stays.

@@ -2,7 +2,7 @@
 import type { Clock, Timer } from '../../base/clock.js';
 import type { Carrier } from '../../carriers/carrier.js';
 import type { CallFact } from '../../contract/call-event.js';
-import type { CallDirection, CallRecord, Cost } from '../../contract/call-record.js';
+import type { CallDirection, CallRecord, Cost, Turn } from '../../contract/call-record.js';
 import type { EngineRecipe, UsageFact } from '../../engines/engine.js';
 import { unknownCost } from '../../events/summarize.js';
 import { atLeast, CostMeter, type MeterState, meterStateOf } from './cost-meter.js';
@@ -109,8 +109,8 @@ export class RunningCost {
       });
   }
 
-  /** A turn is over: tells the cost of the call and returns that of the turn. */
-  completed(turnIndex: number): number | null {
+  /** A turn is over: tells the cost of the call and returns that of the turn, with its tokens. */
+  completed(turnIndex: number): Pick<Turn, 'cost' | 'tokens'> {
     this.#completedTurns.add(turnIndex);
     this.#update();
     return this.#meter.turn(turnIndex);
@@ -151,15 +151,22 @@ export class RunningCost {
     this.#toldSeconds = line.billedSeconds;
     this.#isUseTold = true;
     const turn =
-      turnIndex === undefined ? {} : { turn: { index: turnIndex, cost: this.#meter.turn(turnIndex) } };
+      turnIndex === undefined ? {} : { turn: { index: turnIndex, ...this.#meter.turn(turnIndex) } };
     this.#options.tell({ type: 'cost.updated', cost, usage: this.#meter.usage(line), ...turn });
   }
 }
 
 function meterStateBefore({ record, state, isComplete }: CostBefore): MeterState {
-  if (state === undefined) return meterStateOf(record);
-  const known = atLeast(state.meter, record);
-  return isComplete ? known : { ...known, isGuess: true };
+  const known = state === undefined ? meterStateOf(record) : atLeast(state.meter, record);
+  return isComplete ? known : { ...known, turns: withUntold(known.turns, record), isGuess: true };
+}
+
+/** What the last turn has used may not have been told, unless its tokens were. */
+function withUntold(turns: MeterState['turns'], record: CallRecord): MeterState['turns'] {
+  const last = record.turnCount - 1;
+  if (last < 0 || record.turns.some(({ index, tokens }) => index === last && tokens !== null)) return turns;
+  const { nanos, isKnown } = turns.find(({ index }) => index === last) ?? { nanos: 0, isKnown: true };
+  return [...turns.filter(({ index }) => index !== last), { index: last, nanos, isKnown, tokens: 'unknown' }];
 }
 
 function isSame(a: Cost, b: Cost): boolean {

@@ -2,6 +2,7 @@
 import type { CallFact } from '../../contract/call-event.js';
 import type { ToolCall, TranscriptEntry } from '../../contract/call-record.js';
 import { KEYS_TEXT } from '../../engines/pressed-keys.js';
+import { SEND_DTMF } from '../../engines/tools/built-in-tools.js';
 
 /** What of a call is told and kept. */
 export interface PrivacyPolicy {
@@ -19,8 +20,24 @@ export const KEYS_LEFT_OUT = '[keys]';
 const PRESSED = new RegExp(`${KEYS_TEXT}[0-9A-D*#](?: [0-9A-D*#](?!\\w))*`, 'g');
 const TOOL_FAILED = 'The tool failed.';
 
+/** What is left out, and why. */
+interface Privacy extends PrivacyPolicy {
+  /** Keys were pressed or sent: what tools are called with, and what they give, may have them. */
+  readonly hasKeys: boolean;
+}
+
+/** It says of keys that they were pressed or sent. */
+export function tellsKeys(fact: CallFact): boolean {
+  return (
+    fact.type === 'dtmf.received' ||
+    (fact.type === 'transcript.segment' &&
+      fact.entry.role === 'system' &&
+      fact.entry.text.startsWith(SENT_KEYS))
+  );
+}
+
 /** The fact without words or keys, where none are kept; undefined where nothing is left of it. */
-export function privateFact(fact: CallFact, policy: PrivacyPolicy): CallFact | undefined {
+export function privateFact(fact: CallFact, policy: Privacy): CallFact | undefined {
   if (policy.transcript !== 'none' && policy.keys === 'full') return fact;
   if (fact.type === 'dtmf.received') return policy.keys === 'none' ? undefined : fact;
   if (fact.type === 'transcript.segment') {
@@ -61,6 +78,8 @@ function privateText(text: string, { transcript, keys }: PrivacyPolicy): string 
 }
 
 /** An error may quote what it was called with. */
-function privateTool(tool: ToolCall, { transcript }: PrivacyPolicy): ToolCall {
-  return transcript === 'none' && tool.error !== null ? { ...tool, error: TOOL_FAILED } : tool;
+function privateTool(tool: ToolCall, { transcript, keys, hasKeys }: Privacy): ToolCall {
+  const hasTexts = transcript !== 'none' && (keys === 'full' || (!hasKeys && tool.name !== SEND_DTMF));
+  const error = transcript === 'none' && tool.error !== null ? TOOL_FAILED : tool.error;
+  return hasTexts ? tool : { ...tool, arguments: null, result: null, error };
 }

@@ -377,7 +377,18 @@ function eventfulCall(call: number, options: { over: boolean }): CallEvent[] {
         latency: { ...unknown, ttsFirstByteMs: null, sendMs: null, totalMs: ms, heardMs: null },
         fillerMs: null,
         cost: null,
-        toolCalls: [{ name: `look_up ${call}`, startedAt: startOf(call), durationMs: 1, error: null }],
+        tokens: null,
+        toolCalls: [
+          {
+            id: `tool-${call}`,
+            name: `look_up ${call}`,
+            arguments: { text: '{"day":"Friday"}', cut: false },
+            result: { text: 'At nine.', cut: false },
+            startedAt: startOf(call),
+            durationMs: 1,
+            error: null,
+          },
+        ],
       },
     },
     {

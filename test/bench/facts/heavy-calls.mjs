@@ -73,6 +73,7 @@ export function heavyCall({ index, turns, partials = 0 }) {
         latency: { ...LATENCY, totalMs: 900 + ((turnIndex * 37) % 400) },
         cost: 0.0021,
         fillerMs: null,
+        tokens: null,
         toolCalls: [],
       },
     });

@@ -196,6 +196,27 @@ describe('the money of a call that another process takes up', () => {
     expect(call.record?.turns).toMatchObject([{ index: 0, cost: 0.6837 }]);
   });
 
+  it('has the tokens of all processes, and none where some may be lost', () => {
+    const tokensOf = (successor: Successor) => {
+      const call = new MovedCall();
+      call.uses('llm', { inputTokens: 10, outputTokens: 1 });
+      call.completes(0);
+      call.uses('llm', { inputTokens: 20, outputTokens: 2 }, 1);
+      call.ledger.take({ type: 'turn.started', turnIndex: 1 });
+      call.moves(successor);
+      call.uses('llm', { inputTokens: 30, outputTokens: 3 }, 1);
+      call.completes(1);
+      call.uses('llm', { outputTokens: 4 }, 1);
+      return call.record?.turns.map(({ tokens }) => tokens && [tokens.inputTokens, tokens.outputTokens]);
+    };
+    expect(tokensOf({})).toEqual([
+      [10, 1],
+      [50, 9],
+    ]);
+    for (const state of ['whole', 'lost'] as const)
+      expect(tokensOf({ state, wasLetGo: false })).toEqual([[10, 1], null]);
+  });
+
   it('keeps the price that it was used at', () => {
     const call = new MovedCall();
     call.uses('tts', { characters: 1000 });

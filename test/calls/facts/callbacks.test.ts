@@ -4,7 +4,7 @@ import type { CallEvent } from '../../../src/contract/call-event.js';
 import { EventBus } from '../../../src/events/bus.js';
 import { replayCall } from '../../../src/events/reduce.js';
 import { MemoryStore } from '../../../src/stores/memory-store.js';
-import { ended, IDENTITY, stamp, started, turn } from '../../support/call-facts.js';
+import { ended, IDENTITY, stamp, started, toolCall, turn } from '../../support/call-facts.js';
 import { RecordedLogger } from '../../support/recorded-logger.js';
 
 const entry = { id: 'a', turnIndex: 0, role: 'user', text: 'hello', at: 5, final: true } as const;
@@ -134,7 +134,7 @@ describe('attachCallbacks', () => {
         Object.assign(data, { [key]: 'spoilt' });
       }
     };
-    const tools = [{ name: 'search', startedAt: 0, durationMs: 5, error: null }];
+    const tools = [toolCall({ name: 'search', startedAt: 0, durationMs: 5, error: null })];
     const facts = stamp([
       started(),
       { type: 'transcript.segment', entry },

@@ -104,7 +104,7 @@ describe('CostMeter', () => {
     const { costs, logger } = meter({ ...PAYEES, llm: { name: 'mind/two' } });
     costs.add(used('tts', { characters: 1000 }));
     expect(costs.cost(NO_LINE)).toMatchObject({ llm: null, tts: 0.05, total: 0.05, estimated: true });
-    expect(costs.turn(0)).toBeNull();
+    expect(costs.turn(0).cost).toBeNull();
     expect(logger.lines).toMatchObject([{ fields: { setting: 'pricing.mind.two' } }]);
   });
 
@@ -122,11 +122,11 @@ describe('CostMeter', () => {
     costs.add(used('llm', { inputTokens: 100_000 }));
     costs.add(used('llm', { inputTokens: 100_000 }, { payee }));
     expect(costs.cost(NO_LINE)).toMatchObject({ llm: 1.01, estimated: false });
-    expect(costs.turn(0)).toBe(1.01);
+    expect(costs.turn(0).cost).toBe(1.01);
     for (let count = 0; count < 2; count += 1)
       costs.add(used('stt', { audioSeconds: 60 }, { turnIndex: 1, payee: { name: 'ears/other' } }));
     expect(costs.cost(NO_LINE)).toMatchObject({ stt: null, llm: 1.01, estimated: true });
-    expect(costs.turn(1)).toBeNull();
+    expect(costs.turn(1).cost).toBeNull();
     expect(logger.lines).toMatchObject([{ fields: { setting: 'pricing.ears.other' } }]);
   });
 
@@ -134,11 +134,11 @@ describe('CostMeter', () => {
     const { costs, logger } = meter({ llm: { name: 'mind/text', price: { inputPerMillionTokens: 1 } } });
     costs.add(used('llm', { inputTokens: 10 }));
     expect(costs.cost(NO_LINE).llm).toBe(0.00001);
-    expect(costs.turn(0)).toBe(0.00001);
+    expect(costs.turn(0).cost).toBe(0.00001);
     costs.add(used('llm', { inputTokens: 10, outputTokens: 1 }, { turnIndex: 1 }));
     costs.add(used('llm', { inputTokens: 10, outputTokens: 1 }, { turnIndex: 1 }));
     expect(costs.cost(NO_LINE)).toMatchObject({ llm: null, total: 0, estimated: true });
-    expect([costs.turn(0), costs.turn(1)]).toEqual([0.00001, null]);
+    expect([costs.turn(0).cost, costs.turn(1).cost]).toEqual([0.00001, null]);
     expect(logger.lines).toMatchObject([{ fields: { setting: 'pricing.mind.text.outputPerMillionTokens' } }]);
   });
 
@@ -146,7 +146,7 @@ describe('CostMeter', () => {
     const { costs, logger } = meter({ ...PAYEES, llm: 'application' });
     costs.add(used('tts', { characters: 1000 }));
     expect(costs.cost(NO_LINE)).toMatchObject({ llm: null, total: 0.05, estimated: true });
-    expect(costs.turn(0)).toBe(0.05);
+    expect(costs.turn(0).cost).toBe(0.05);
     expect(logger.lines).toEqual([]);
   });
 
@@ -229,7 +229,7 @@ describe('the sums of a call', () => {
           if (fact.turnIndex === null) overhead.add(fact);
         }
         const turns = [...new Set(uses.map(({ turnIndex }) => turnIndex))].filter((index) => index !== null);
-        const ofTurns = turns.reduce((sum, index) => sum + micros(costs.turn(index)), 0);
+        const ofTurns = turns.reduce((sum, index) => sum + micros(costs.turn(index).cost), 0);
         const all = micros(costs.cost(NO_LINE).total);
         const none = micros(overhead.cost(NO_LINE).total);
         // Half a micro-dollar for each figure that is rounded by itself.
@@ -254,9 +254,30 @@ describe('the sums of a call', () => {
         for (const fact of uses) one.add(fact);
         for (const fact of others) other.add(fact);
         expect(other.cost(NO_LINE)).toEqual(one.cost(NO_LINE));
-        for (let index = 0; index <= 12; index += 1) expect(other.turn(index)).toBe(one.turn(index));
+        for (let index = 0; index <= 12; index += 1) expect(other.turn(index)).toEqual(one.turn(index));
       }),
     );
+  });
+
+  it('have the tokens of each turn, where all of them were reported', () => {
+    const { costs } = meter();
+    costs.add(
+      used('llm', { inputTokens: 100, cachedInputTokens: 40, cacheWrittenTokens: 7, outputTokens: 9 }),
+    );
+    costs.add(used('llm', { audioInputTokens: 20, cachedAudioInputTokens: 3, audioOutputTokens: 5 }));
+    costs.add(used('llm', { audioSeconds: 4 }));
+    costs.add(used('tts', { characters: 9 }));
+    expect(costs.turn(0).tokens).toEqual({
+      inputTokens: 170,
+      cachedTokens: 43,
+      audioInputTokens: 23,
+      outputTokens: 14,
+      audioOutputTokens: 5,
+    });
+    costs.add(used('llm', { audioSeconds: 4 }, { turnIndex: 1 }));
+    costs.add(used('llm', { inputTokens: 5 }, { turnIndex: 2, isGuess: true }));
+    costs.add(used('llm', { inputTokens: 5 }, { turnIndex: 2 }));
+    expect([1, 2, 3].map((index) => costs.turn(index).tokens)).toEqual([null, null, null]);
   });
 
   it('tells seconds of audio without the noise of their sum', () => {

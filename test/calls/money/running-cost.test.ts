@@ -32,6 +32,7 @@ function turn(index: number): Turn {
     latency: unknownLatency(),
     fillerMs: null,
     cost: null,
+    tokens: null,
     toolCalls: [],
   };
 }

@@ -3,13 +3,18 @@ import { privateFact } from '../../../src/calls/privacy/private-facts.js';
 import type { CallFact } from '../../../src/contract/call-event.js';
 import type { ToolCall } from '../../../src/contract/call-record.js';
 import { keysAsText } from '../../../src/engines/pressed-keys.js';
-import { turn } from '../../support/call-facts.js';
+import { toolCall, turn } from '../../support/call-facts.js';
 
-const ALL = { transcript: 'full', keys: 'full' } as const;
-const NO_WORDS = { transcript: 'none', keys: 'full' } as const;
-const NO_KEYS = { transcript: 'full', keys: 'none' } as const;
+const ALL = { transcript: 'full', keys: 'full', hasKeys: false } as const;
+const NO_WORDS = { transcript: 'none', keys: 'full', hasKeys: false } as const;
+const NO_KEYS = { transcript: 'full', keys: 'none', hasKeys: false } as const;
 
-const TOOL: ToolCall = { name: 'look_up', startedAt: 1, durationMs: 2, error: 'No card 4111.' };
+const TOOL: ToolCall = toolCall({
+  arguments: { text: '{"digits":"4111"}', cut: false },
+  result: { text: 'No card 4111.', cut: false },
+  durationMs: 2,
+  error: 'No card 4111.',
+});
 const KEY: CallFact = { type: 'dtmf.received', digit: '4' };
 
 const said = (text: string, tool?: ToolCall): CallFact => ({
@@ -50,11 +55,18 @@ describe('privateFact', () => {
     expect(privateFact(changed, ALL)).toEqual(changed);
   });
 
-  it('keeps that a tool gave what it was asked for', () => {
+  it('keeps that a tool gave what it was asked for, and nothing of what that was', () => {
     const fine = { ...TOOL, error: null };
-    expect(privateFact(completed({ toolCalls: [fine] }), NO_WORDS)).toMatchObject({
-      turn: { toolCalls: [fine] },
-    });
+    const toolOf = (tool: ToolCall, policy: Parameters<typeof privateFact>[1]) => {
+      const fact = privateFact(completed({ toolCalls: [tool] }), policy);
+      return fact?.type === 'turn.completed' ? fact.turn.toolCalls[0] : undefined;
+    };
+    const without = { ...fine, arguments: null, result: null };
+    expect(toolOf(fine, NO_WORDS)).toEqual(without);
+    expect(toolOf(fine, NO_KEYS)).toEqual(fine);
+    expect(toolOf(fine, { ...NO_KEYS, hasKeys: true })).toEqual(without);
+    expect(toolOf({ ...fine, name: 'send_dtmf' }, NO_KEYS)).toEqual({ ...without, name: 'send_dtmf' });
+    expect(toolOf(fine, { ...ALL, hasKeys: true })).toEqual(fine);
   });
 
   it('drops keys, and takes them out of what the caller said', () => {

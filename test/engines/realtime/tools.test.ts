@@ -18,7 +18,15 @@ describe('tools', () => {
       {
         userText: 'How much?',
         agentText: 'One moment. Ten dollars.',
-        toolCalls: [{ name: 'look_up', error: null }],
+        toolCalls: [
+          {
+            id: 'tool-1',
+            name: 'look_up',
+            arguments: { text: '{}' },
+            result: { text: '{"price":10}' },
+            error: null,
+          },
+        ],
       },
     ]);
   });

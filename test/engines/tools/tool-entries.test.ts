@@ -143,8 +143,14 @@ describe('a result that comes after its turn was interrupted', () => {
     });
     // So long it took, and not only until the caller spoke.
     const toolMs = record.turns[0]?.toolCalls[0]?.durationMs;
-    expect(record.turns[0]?.toolCalls).toEqual([
-      { name: 'look_up', startedAt: expect.any(Number), durationMs: toolMs, error: null },
+    expect(record.turns[0]?.toolCalls).toMatchObject([
+      {
+        result: { text: 'nine' },
+        name: 'look_up',
+        startedAt: expect.any(Number),
+        durationMs: toolMs,
+        error: null,
+      },
     ]);
     expect(toolMs).toBeGreaterThan(2500);
   });

@@ -70,8 +70,14 @@ describe('tools', () => {
         userText: 'When?',
         agentText: 'Let me look. Friday at nine.',
         toolCalls: [
-          { name: 'one', error: null },
-          { name: 'two', error: null },
+          {
+            id: 'tool-1',
+            name: 'one',
+            arguments: { text: '{"day":"Friday"}', cut: false },
+            result: { text: 'at nine', cut: false },
+            error: null,
+          },
+          { id: 'tool-2', name: 'two', result: { text: '{"free":[]}' }, error: null },
         ],
       },
     ]);

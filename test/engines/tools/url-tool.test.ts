@@ -33,7 +33,7 @@ function run(url: string, clock = new FakeClock(), args: JsonObject = { day: 'Fr
       return resultOf(state());
     },
     get record() {
-      return toToolCall(state());
+      return toToolCall('tool-1', state());
     },
   };
   return { box, done, clock };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CallRecord } from '../../../src/contract/call-record.js';
 import { reduceCall } from '../../../src/events/reduce.js';
-import { ended, stamp, started, turn } from '../../support/call-facts.js';
+import { ended, stamp, started, toolCall, turn } from '../../support/call-facts.js';
 import { GREETING } from './conversation.mjs';
 import { type Evidence, expectsAgent, gapOf, isUnknown, judgeFacts, LAWS, momentAt } from './judge.mjs';
 
@@ -29,7 +29,7 @@ function recordOf(...facts: Parameters<typeof stamp>[0]): CallRecord {
   return { ...record, incidents: [incident] };
 }
 
-const booked = { name: 'book', startedAt: 0, durationMs: 1200, error: null };
+const booked = toolCall({ name: 'book', startedAt: 0, durationMs: 1200, error: null });
 
 /** A call of 30 s that was killed after 12 s, while the agent spoke, and went on after 1.5 s. */
 function whole(changes: Partial<Evidence> = {}): Evidence {

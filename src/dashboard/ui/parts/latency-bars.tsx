@@ -6,6 +6,7 @@ import type {
   TranscriptEntry,
   Turn,
   TurnLatency,
+  TurnTokens,
 } from '../../../contract/call-record.js';
 import { formatLatency, formatMoney } from '../format.js';
 import type { Playhead } from '../state/playhead.js';
@@ -119,12 +120,13 @@ interface BarProps {
 }
 
 function Bar({ turn, spokenAt, longest, at }: BarProps) {
-  const { index, startedAt, latency, fillerMs, cost, interrupted, toolCalls } = turn;
+  const { index, startedAt, latency, fillerMs, cost, tokens, interrupted, toolCalls } = turn;
   const { zero, head, pointAt } = at;
   const facts = [
     ...(latency.heardMs === null ? [] : [`heard after ${formatLatency(latency.heardMs)}`]),
     ...(fillerMs === null ? [] : [`filler after ${formatLatency(fillerMs)}`]),
     ...(cost === null ? [] : [formatMoney(cost)]),
+    ...tokenWords(tokens),
   ];
   return (
     <li
@@ -167,6 +169,14 @@ function Bar({ turn, spokenAt, longest, at }: BarProps) {
 /** When the caller had finished, epoch milliseconds: the agent's first words, a filler before all others, came so much later. */
 function endOfSpeech({ startedAt, fillerMs, latency }: Turn, spokenAt: number | undefined): number {
   return spokenAt === undefined ? startedAt : spokenAt - (fillerMs ?? latency.totalMs ?? 0);
+}
+
+/** A store of an application's may have records of before tokens were told. */
+function tokenWords(tokens: TurnTokens | null | undefined): string[] {
+  if (tokens === null || tokens === undefined) return [];
+  const { inputTokens, cachedTokens, outputTokens } = tokens;
+  const cached = cachedTokens > 0 ? ` (${cachedTokens.toLocaleString()} cached)` : '';
+  return [`${inputTokens.toLocaleString()} tokens in${cached}`, `${outputTokens.toLocaleString()} out`];
 }
 
 interface ToolSpanProps {

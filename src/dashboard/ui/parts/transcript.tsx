@@ -1,10 +1,11 @@
 // What was said, and what was generated but never heard.
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import type { CallRecord, TranscriptEntry, Turn } from '../../../contract/call-record.js';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import type { CallRecord, ToolCall, TranscriptEntry, Turn } from '../../../contract/call-record.js';
 import { entryAt } from '../state/places.js';
 import { Playhead, usePlace } from '../state/playhead.js';
 import { speakerOf } from '../state/speakers.js';
 import { Jump } from './jump.js';
+import { ToolTexts } from './tool-texts.js';
 
 /** Within this many pixels of its end the transcript counts as read to the end, and keeps following. */
 const FOLLOW_PX = 40;
@@ -25,6 +26,7 @@ const NOWHERE = new Playhead(null, () => {});
 
 export function Transcript({ call, isLive = false, place, turn = null, pointAt }: TranscriptProps) {
   const { transcript: entries, turns } = call;
+  const tools = useMemo(() => toolsById(turns), [turns]);
   const list = useRef<HTMLOListElement>(null);
   const follows = useRef(true);
   const zero = place?.zero ?? 0;
@@ -58,6 +60,7 @@ export function Transcript({ call, isLive = false, place, turn = null, pointAt }
           entry={entry}
           speaker={speakerOf(entry, call)}
           unheard={unheardBehind(entries, index, turns)}
+          tool={place && tools.get(entry.id)}
           place={place}
           isSaid={entry.id === said}
           isPointedAt={entry.turnIndex === turn}
@@ -85,6 +88,10 @@ function isInSight(element: Element): boolean {
   return bottom > 0 && top < innerHeight;
 }
 
+function toolsById(turns: readonly Turn[]): ReadonlyMap<string | null, ToolCall> {
+  return new Map(turns.flatMap(({ toolCalls }) => toolCalls.map((tool) => [tool.id, tool] as const)));
+}
+
 /** What the caller did not hear of a turn stands behind its last agent entry. */
 function unheardBehind(entries: readonly TranscriptEntry[], index: number, turns: readonly Turn[]): string {
   const entry = entries[index];
@@ -99,6 +106,8 @@ interface EntryProps {
   entry: TranscriptEntry;
   speaker: string;
   unheard: string;
+  /** The tool that it is about, if its texts are to be seen. */
+  tool: ToolCall | undefined;
   place: TranscriptProps['place'];
   /** It is being said, or was last. */
   isSaid: boolean;
@@ -106,7 +115,7 @@ interface EntryProps {
   pointAt: TranscriptProps['pointAt'];
 }
 
-function Entry({ entry, speaker, unheard, place, isSaid, isPointedAt, pointAt }: EntryProps) {
+function Entry({ entry, speaker, unheard, tool, place, isSaid, isPointedAt, pointAt }: EntryProps) {
   return (
     <li
       class={`${entry.role} ${entry.final ? '' : 'partial'} ${isPointedAt ? 'pointed-at' : ''}`}
@@ -125,6 +134,7 @@ function Entry({ entry, speaker, unheard, place, isSaid, isPointedAt, pointAt }:
         )}
         {entry.interrupted === true && <span class="tag">interrupted</span>}
       </p>
+      {tool !== undefined && <ToolTexts tool={tool} />}
       {unheard !== '' && (
         <p class="unheard" dir="auto">
           <span class="tag">not heard</span>
