@@ -318,7 +318,8 @@ export class Reply {
       id,
       name,
       arguments: args,
-      argumentsText,
+      // A model in JavaScript may give the arguments alone.
+      argumentsText: argumentsText ?? JSON.stringify(args ?? {}),
     }));
     const hearing = { caughtUp: () => this.#caughtUp() };
     const runs = this.#rounds.length >= MAX_ROUNDS ? tools.refuse(calls) : tools.start(calls, hearing);
