@@ -130,7 +130,7 @@ export function resultOf({ settlement }: ToolState): string {
 /** As it is now: without a duration and a result while it runs. Of its texts the owner of the call keeps less. */
 export function toToolCall(id: Id, tool: ToolState): ToolCall {
   const { call, startedAt, durationMs, settlement } = tool;
-  const { argumentsText } = call;
+  const argumentsText = argumentsOf(call);
   return {
     id,
     name: nameOf(tool),
@@ -140,6 +140,13 @@ export function toToolCall(id: Id, tool: ToolState): ToolCall {
     durationMs,
     error: settlement?.error ?? null,
   };
+}
+
+/** A model in JavaScript may give the arguments alone, and so may a state that was stored. */
+function argumentsOf(
+  call: Omit<ModelToolCall, 'argumentsText'> & { readonly argumentsText?: string },
+): string {
+  return call.argumentsText ?? JSON.stringify(call.arguments ?? {});
 }
 
 function toToolText(text: string): ToolText {

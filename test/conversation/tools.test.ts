@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ModelToolCall } from '../../src/contract/chat-message.js';
 import {
   calledTool,
   lost,
@@ -22,6 +23,14 @@ describe('a tool', () => {
     expect(toToolCall('tool-1', settled(called(), { text: 'done', error: null }, 1.590_83)).durationMs).toBe(
       2,
     );
+  });
+
+  it('tells its arguments, also of a model that gives them alone', () => {
+    const { argumentsText: _, ...alone } = { ...called().call, arguments: { day: 'Friday' } };
+    const tool = { ...called(), call: alone as unknown as ModelToolCall };
+    expect(toToolCall('tool-1', tool).arguments).toEqual({ text: '{"day":"Friday"}', cut: false });
+    const unknown = { ...called(), call: { ...called().call, argumentsText: '' } };
+    expect(toToolCall('tool-1', unknown).arguments).toBeNull();
   });
 
   it('has one result: the first', () => {

@@ -16,7 +16,7 @@ import { freePort } from './free-port.js';
 const CHILD = fileURLToPath(new URL('./phone-child.mjs', import.meta.url));
 
 /** A process takes its time to start where the machine is busy. */
-const PATIENCE_MS = 40_000;
+const PATIENCE_MS = 180_000;
 
 /** What a server process has told. */
 interface Told {

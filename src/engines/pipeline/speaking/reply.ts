@@ -318,8 +318,7 @@ export class Reply {
       id,
       name,
       arguments: args,
-      // A model in JavaScript may give the arguments alone.
-      argumentsText: argumentsText ?? JSON.stringify(args ?? {}),
+      argumentsText,
     }));
     const hearing = { caughtUp: () => this.#caughtUp() };
     const runs = this.#rounds.length >= MAX_ROUNDS ? tools.refuse(calls) : tools.start(calls, hearing);
