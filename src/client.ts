@@ -141,14 +141,15 @@ export class Offhook {
   }
 
   /**
-   * Records nothing of a live call on this machine until `resumeRecording`: both sides are silent there, and the record says so in `pauses`. Before the
-   * call is connected, its recording begins paused. @throws NotFoundError, RequestError for a call that is over, and without `localRecording`
+   * Records nothing of a live call on this machine until `resumeRecording`: both sides are silent there, for who listens in as well, and the record says
+   * so in `pauses`. Before the call is connected, its recording begins paused. @throws NotFoundError, RequestError for a call that is over, and without
+   * both `localRecording` and `listenIn`
    */
   async pauseRecording(callId: string): Promise<void> {
     await this.#serving('pauseRecording()').controls.pauseRecording(callId);
   }
 
-  /** Goes on with the recording, unless a tool has paused it, too. @throws NotFoundError, RequestError for a call that is over, and without `localRecording` */
+  /** Goes on with the recording, unless a tool has paused it, too. @throws NotFoundError, RequestError for a call that is over, and without both `localRecording` and `listenIn` */
   async resumeRecording(callId: string): Promise<void> {
     await this.#serving('resumeRecording()').controls.resumeRecording(callId);
   }

@@ -26,6 +26,8 @@ export interface LiveMixOptions {
   readonly backend: TranscoderBackend;
   /** How long everything is held back. */
   readonly delayMs: number;
+  /** The caller's audio that is later than this is taken for audio after a gap, not for late audio. @default delayMs */
+  readonly patienceMs?: number;
   /** When it begins. */
   readonly nowMs: number;
 }
@@ -41,10 +43,10 @@ export class LiveMix implements LineTape {
   #isPaused = false;
 
   constructor(options: LiveMixOptions) {
-    const { delayMs, nowMs } = options;
+    const { delayMs, patienceMs = delayMs, nowMs } = options;
     this.#options = options;
     this.#held = new HeldSound(toSamples(nowMs - delayMs), toSamples(delayMs + AHEAD_MS));
-    this.#caller = new CallerTrack(this.#held, toSamples(delayMs));
+    this.#caller = new CallerTrack(this.#held, toSamples(patienceMs));
     this.#agent = new AgentTrack(this.#held);
   }
 

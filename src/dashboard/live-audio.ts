@@ -34,6 +34,8 @@ export interface LiveAudioParts {
 
 const MAX_LISTENERS = 20;
 const MAX_LISTENERS_PER_CALL = 3;
+/** A reader has so long for the last of a call. */
+const LAST_SOUND_MS = 10_000;
 /** Eight seconds. */
 const MAX_BACKLOG_BYTES = 512 * 1024;
 
@@ -121,9 +123,10 @@ export class LiveAudio {
     const { callId, reader, since } = listener;
     const { clock, logger } = this.#parts;
     listener.listening?.leave();
-    // What it has not taken by then, it will not.
-    if (reader.writableLength > 0 && reason !== 'call-ended' && reason !== 'moved') reader.destroy();
-    else reader.end();
+    const mayTakeRest = reader.writableLength === 0 || reason === 'call-ended' || reason === 'moved';
+    if (mayTakeRest) reader.end();
+    else reader.destroy();
+    if (reader.writableLength > 0 && !reader.destroyed) clock.after(LAST_SOUND_MS, () => reader.destroy());
     const durationMs = Math.round(clock.now() - since);
     logger.info({ callId, durationMs, reason }, 'somebody has stopped listening in to a call');
   }

@@ -142,6 +142,17 @@ describe('the sound of a live call', () => {
     expect(missing).toBeLessThan(40);
   });
 
+  it('has what is later than its patience where it came, so that nothing before a pause is heard', () => {
+    mix = new LiveMix({ backend: transcoder, delayMs: 1200, patienceMs: 200, nowMs: BEGIN_MS });
+    mix.line(PCM_16K, PCM_16K);
+    hearCaller(BEGIN_MS, BEGIN_MS + 1000);
+    // A stall of 600 ms, and all that was said in it at once.
+    for (let count = 1; count <= 30; count += 1) mix.caller(frame(9), BEGIN_MS + 1600);
+    mix.pause(BEGIN_MS + 1600 - 1200);
+    for (let nowMs = BEGIN_MS + 1040; nowMs <= BEGIN_MS + 4000; nowMs += 40) take(nowMs);
+    expect(heard.caller.filter((level) => level === 9)).toEqual([]);
+  });
+
   it.each([100, 800])('finds the place again of a caller of whom %i ms were lost', (lostMs) => {
     hearCaller(BEGIN_MS, BEGIN_MS + 1000);
     const from = BEGIN_MS + 1000 + lostMs;

@@ -138,6 +138,10 @@ describe('listeners', () => {
     expect([over.reader.isEnded, over.reader.destroyed]).toEqual([true, false]);
     expect([stopped.reader.isEnded, stopped.reader.destroyed]).toEqual([true, false]);
     expect(stuck.reader.destroyed).toBe(true);
+    clock.advance(9999);
+    expect(over.reader.destroyed).toBe(false);
+    clock.advance(1);
+    expect([over.reader.destroyed, stopped.reader.destroyed]).toEqual([true, false]);
     expect(() => open()).toThrow('shutting down');
     expect(sound.left).toBe(3);
   });

@@ -18,7 +18,8 @@ import type { CallEnvironment } from '../call-environment.js';
 import { FactStamp } from './fact-stamp.js';
 import { ToolTexts } from './tool-texts.js';
 import { type CostState, RunningCost } from '../money/running-cost.js';
-import { FactPrivacy, type PrivacyState } from '../privacy/fact-privacy.js';
+import type { RedactorState } from '../privacy/call-redactor.js';
+import { FactPrivacy } from '../privacy/fact-privacy.js';
 import { KEYS_LEFT_OUT, type PrivacyPolicy, SENT_KEYS } from '../privacy/private-facts.js';
 
 /** Notes of one call beyond this are not told: the record keeps no more. */
@@ -38,13 +39,15 @@ const APOLOGY_CODE = 'apology-spoken';
 const ALL_KEPT: PrivacyPolicy = { transcript: 'full', keys: 'full' };
 
 /** What a process that takes the call up goes on from, beside the record. Plain JSON. */
-export interface LedgerState extends PrivacyState {
+export interface LedgerState {
   readonly cost: CostState;
   readonly turnIndex: number;
   readonly keySequences: number;
   readonly transfers: number;
   readonly notes: number;
   readonly hasApologized: boolean;
+  /** What was said last, where private numbers are looked for. @default nothing */
+  readonly words?: RedactorState | undefined;
 }
 
 /** A call that another process had. */
@@ -92,7 +95,7 @@ export class CallLedger {
     const clock = steadyClock(environment.clock);
     this.clock = clock;
     this.#policy = environment.privacy ?? ALL_KEPT;
-    this.#privacy = new FactPrivacy(this.#policy, resumed && (resumed.state ?? {}));
+    this.#privacy = new FactPrivacy(this.#policy, resumed?.state?.words);
     this.#toolTexts = new ToolTexts(resumed?.record);
     this.#stamp = new FactStamp(callId, { nodeId, bus, clock }, resumed);
     const tell = (fact: CallFact) => this.#stamp.publish(fact, this.#endedAt);
@@ -109,7 +112,7 @@ export class CallLedger {
       transfers: this.#transfers,
       notes: this.#notes,
       hasApologized: this.#hasApologized,
-      ...this.#privacy.state,
+      words: this.#privacy.state,
     };
   }
 

@@ -7,13 +7,13 @@ const MAX_TEXT_BYTES = 4096;
 const MAX_CALL_BYTES = 128 * 1024;
 
 export class ToolTexts {
-  #left: number;
+  /** Bytes of a tool that has been told, by its id: what is told of it again takes their place. */
+  readonly #kept = new Map<string, number>();
+  #left = MAX_CALL_BYTES;
 
   /** `before`: the record of a call that another process had. */
   constructor(before?: Pick<CallRecord, 'turns'>) {
-    const tools = before?.turns.flatMap(({ toolCalls }) => toolCalls) ?? [];
-    const kept = tools.flatMap(({ arguments: args, result }) => [args ?? null, result ?? null]);
-    this.#left = kept.reduce((left, text) => left - bytesOf(text), MAX_CALL_BYTES);
+    for (const { toolCalls } of before?.turns ?? []) for (const tool of toolCalls) this.#tool(tool);
   }
 
   /** The fact with as much of its texts as is kept. */
@@ -28,7 +28,17 @@ export class ToolTexts {
   }
 
   #tool(tool: ToolCall): ToolCall {
-    return { ...tool, arguments: this.#text(tool.arguments), result: this.#text(tool.result) };
+    const { id } = tool;
+    if (id !== null) this.#left += this.#kept.get(id) ?? 0;
+    const leftBefore = this.#left;
+    // Records of earlier versions have no texts.
+    const bound = {
+      ...tool,
+      arguments: this.#text(tool.arguments ?? null),
+      result: this.#text(tool.result ?? null),
+    };
+    if (id !== null) this.#kept.set(id, leftBefore - this.#left);
+    return bound;
   }
 
   #text(whole: ToolText | null): ToolText | null {

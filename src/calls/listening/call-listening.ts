@@ -13,9 +13,9 @@ import { BEFORE_KEY_MS } from '../keys/secret-keys.js';
 import type { SessionContext } from '../session-context.js';
 
 /** Audio that comes in bunches, or late, finds its place within this time. */
-const DELAY_MS = 300;
-/** A tone that turns out to be a secret has been given out by nobody then. */
-const SECRET_DELAY_MS = BEFORE_KEY_MS + 200;
+const PATIENCE_MS = 300;
+/** Audio that comes late is heard before it came, and so is a tone in it: the later it may be, the earlier a pause has to begin. */
+const SECRET_PATIENCE_MS = 200;
 const WRITE_EVERY_MS = 40;
 
 /** As much as the header can name without an end: 18 hours. Source: RIFF, whose sizes are of 32 bits. */
@@ -83,7 +83,8 @@ export class CallListening implements LineTap {
   /** Nobody hears anything from `atMs` on, which may be as long ago as a key is told late. */
   pause(atMs: number): void {
     this.#isPaused = true;
-    this.#try(() => this.#mix?.pause(atMs));
+    const earlierMs = this.pausesForKeys ? SECRET_PATIENCE_MS : 0;
+    this.#try(() => this.#mix?.pause(Math.max(0, atMs - earlierMs)));
   }
 
   resume(atMs: number): void {
@@ -100,7 +101,7 @@ export class CallListening implements LineTap {
   #open(): void {
     const { backend } = this.#context.environment;
     const nowMs = this.#nowMs;
-    const mix = new LiveMix({ backend, delayMs: this.#delayMs, nowMs });
+    const mix = new LiveMix({ backend, delayMs: this.#delayMs, patienceMs: this.#patienceMs, nowMs });
     if (this.#line !== undefined) mix.line(this.#line.inbound, this.#line.outbound);
     if (this.#isPaused) mix.pause(nowMs);
     this.#mix = mix;
@@ -157,8 +158,13 @@ export class CallListening implements LineTap {
     }
   }
 
+  get #patienceMs(): number {
+    return this.pausesForKeys ? SECRET_PATIENCE_MS : PATIENCE_MS;
+  }
+
+  /** A tone that turns out to be a secret has been given out to nobody then. */
   get #delayMs(): number {
-    return this.pausesForKeys ? SECRET_DELAY_MS : DELAY_MS;
+    return this.pausesForKeys ? BEFORE_KEY_MS + SECRET_PATIENCE_MS : PATIENCE_MS;
   }
 
   get #nowMs(): number {

@@ -1,9 +1,8 @@
 // Takes private numbers and addresses out of the facts of one call. A number may come in pieces: what each side said last is remembered, and
 // figures at the end of what was said are held back until it is known what they belong to.
 import type { CallFact } from '../../contract/call-event.js';
-import type { ToolCall, ToolText, TranscriptEntry, Turn } from '../../contract/call-record.js';
+import type { ToolCall, TranscriptEntry, Turn } from '../../contract/call-record.js';
 import { type Finding, type FinderContext, findPrivate, type PrivateKind } from './finder.js';
-import { jsonPartsOf, writeString } from './json-text.js';
 import { SENT_KEYS } from './private-facts.js';
 
 /** What stands in the place of what was found. */
@@ -160,41 +159,16 @@ export class CallRedactor {
   }
 
   /** A text that neither side has said. One that was cut short may end in a part of a number. */
-  #alone(text: string, { isCut = text.endsWith('…') } = {}): string {
-    const findings = this.#find(text, { end: isCut ? 'open' : undefined });
+  #alone(text: string): string {
+    const { known, held } = this.#state;
+    const end = text.endsWith('…') ? 'open' : undefined;
+    const findings = findPrivate(text, { known: [...known, held.user, held.agent], end });
+    this.#remember(findings);
     return cut(text, findings, [0, text.length], true);
   }
 
-  #find(text: string, context: Pick<FinderContext, 'end'>): Finding[] {
-    const { known, held } = this.#state;
-    const findings = findPrivate(text, { ...context, known: [...known, held.user, held.agent] });
-    this.#remember(findings);
-    return findings;
-  }
-
   #tool(tool: ToolCall): ToolCall {
-    return {
-      ...tool,
-      arguments: this.#toolText(tool.arguments),
-      result: this.#toolText(tool.result),
-      error: tool.error === null ? null : this.#alone(tool.error),
-    };
-  }
-
-  /** JSON stays JSON, and is read as what it says, with its names: "card" tells what a number is. */
-  #toolText(whole: ToolText | null): ToolText | null {
-    if (whole === null) return null;
-    const parts = jsonPartsOf(whole.text);
-    if (parts === undefined) return { ...whole, text: this.#alone(whole.text, { isCut: whole.cut }) };
-    const reading = parts.map(({ reads }) => reads).join('');
-    const findings = this.#find(reading, {});
-    let from = 0;
-    const text = parts.map(({ raw, reads, isLiteral }) => {
-      const part = cut(reading, findings, [from, from + reads.length], true);
-      from += reads.length;
-      return isLiteral && part !== reads ? writeString(part) : raw;
-    });
-    return { ...whole, text: text.join('') };
+    return tool.error === null ? tool : { ...tool, error: this.#alone(tool.error) };
   }
 
   #context(side: Side, turnIndex: number, end: FinderContext['end']): FinderContext {

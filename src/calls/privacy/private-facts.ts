@@ -2,7 +2,6 @@
 import type { CallFact } from '../../contract/call-event.js';
 import type { ToolCall, TranscriptEntry } from '../../contract/call-record.js';
 import { KEYS_TEXT } from '../../engines/pressed-keys.js';
-import { SEND_DTMF } from '../../engines/tools/built-in-tools.js';
 
 /** What of a call is told and kept. */
 export interface PrivacyPolicy {
@@ -20,31 +19,16 @@ export const KEYS_LEFT_OUT = '[keys]';
 const PRESSED = new RegExp(`${KEYS_TEXT}[0-9A-D*#](?: [0-9A-D*#](?!\\w))*`, 'g');
 const TOOL_FAILED = 'The tool failed.';
 
-/** What is left out, and why. */
-interface Privacy extends PrivacyPolicy {
-  /** Keys were pressed or sent: what tools are called with, and what they give, may have them. */
-  readonly hasKeys: boolean;
-}
-
-/** It says of keys that they were pressed or sent. */
-export function tellsKeys(fact: CallFact): boolean {
-  return (
-    fact.type === 'dtmf.received' ||
-    (fact.type === 'transcript.segment' &&
-      fact.entry.role === 'system' &&
-      fact.entry.text.startsWith(SENT_KEYS))
-  );
-}
-
 /** The fact without words or keys, where none are kept; undefined where nothing is left of it. */
-export function privateFact(fact: CallFact, policy: Privacy): CallFact | undefined {
-  if (policy.transcript !== 'none' && policy.keys === 'full') return fact;
+export function privateFact(fact: CallFact, policy: PrivacyPolicy): CallFact | undefined {
+  if (policy.transcript === 'full' && policy.keys === 'full') return fact;
   if (fact.type === 'dtmf.received') return policy.keys === 'none' ? undefined : fact;
   if (fact.type === 'transcript.segment') {
     const entry = privateEntry(fact.entry, policy);
-    return fact.tool === undefined
-      ? { ...fact, entry }
-      : { ...fact, entry, tool: privateTool(fact.tool, policy) };
+    if (fact.tool === undefined) return { ...fact, entry };
+    const tool = privateTool(fact.tool, policy);
+    const text = policy.transcript === 'none' ? '' : toolText(tool, entry);
+    return { ...fact, entry: { ...entry, text }, tool };
   }
   if (fact.type === 'agent.changed') return { ...fact, summary: privateText(fact.summary, policy) };
   if (fact.type !== 'turn.completed') return fact;
@@ -77,9 +61,16 @@ function privateText(text: string, { transcript, keys }: PrivacyPolicy): string 
   return keys === 'none' ? text.replace(PRESSED, `${KEYS_TEXT}${KEYS_LEFT_OUT}`) : text;
 }
 
-/** An error may quote what it was called with. */
-function privateTool(tool: ToolCall, { transcript, keys, hasKeys }: Privacy): ToolCall {
-  const hasTexts = transcript !== 'none' && (keys === 'full' || (!hasKeys && tool.name !== SEND_DTMF));
-  const error = transcript === 'none' && tool.error !== null ? TOOL_FAILED : tool.error;
-  return hasTexts ? tool : { ...tool, arguments: null, result: null, error };
+/** What it was called with, and what it gave, may say anything in any form: it is kept whole, or not at all. An error is redacted like words. */
+function privateTool(tool: ToolCall, { transcript, keys }: PrivacyPolicy): ToolCall {
+  const mayQuote = transcript === 'none' || keys === 'none';
+  const error = mayQuote && tool.error !== null ? TOOL_FAILED : tool.error;
+  return { ...tool, arguments: null, result: null, error };
+}
+
+/** The entry of a tool of which no result is kept. */
+function toolText({ name, error }: ToolCall, { final }: TranscriptEntry): string {
+  if (!final) return name;
+  if (error === null) return `${name}: done`;
+  return error === TOOL_FAILED ? `${name} failed` : `${name} failed: ${error}`;
 }

@@ -13,7 +13,7 @@ export interface CallRecordingOptions {
   readonly listening: CallListening;
   /** What the process before has recorded, whose record may be older than the field. */
   readonly before?: LocalRecording | null | undefined;
-  /** Who has paused it there. */
+  /** Who has paused it there. @default who has by its record */
   readonly pausedBy?: readonly RecordingPauser[] | undefined;
   /** Hears of what another process needs, and no fact may tell. */
   changed(): void;
@@ -36,7 +36,7 @@ export class CallRecording {
     this.#context = context;
     this.#listening = options.listening;
     this.#before = options.before ?? null;
-    this.#pausers = new Set(options.pausedBy);
+    this.#pausers = new Set(options.pausedBy ?? pausedIn(this.#before));
     this.#changed = () => options.changed();
   }
 
@@ -132,10 +132,19 @@ export class CallRecording {
 
   #demand(): void {
     if (this.#listening.isOffered || this.#context.environment.localRecordings?.() !== undefined) return;
-    throw new RequestError('REQUEST_CONFLICT', 'Calls are not recorded here: set localRecording.');
+    throw new RequestError(
+      'REQUEST_CONFLICT',
+      'Calls are neither recorded nor listened in to here: set localRecording or listenIn.',
+    );
   }
 
   get #nowMs(): number {
     return this.#context.ledger.clock.now() - this.#beganAt;
   }
+}
+
+/** Where the process before has left nothing but the record: a pause in it has one name, whoever else has paused. */
+function pausedIn(recording: LocalRecording | null): RecordingPauser[] {
+  const last = recording?.pauses.at(-1);
+  return last?.endedAt === null ? [last.by] : [];
 }

@@ -39,6 +39,20 @@ describe('ToolTexts', () => {
       ).toEqual([false, false, true]);
   });
 
+  it('counts once what is told of a tool again', () => {
+    const texts = new ToolTexts();
+    const tool = toolCall({
+      id: 'tool-1',
+      arguments: whole('x'.repeat(4096)),
+      result: whole('y'.repeat(4096)),
+    });
+    const told = { ...turn(0), toolCalls: [tool] };
+    const fact: CallFact = { type: 'turn.completed', turn: told };
+    for (let times = 0; times < 100; times += 1) expect(texts.bound(fact)).toEqual(fact);
+    const next = new ToolTexts({ turns: [told] });
+    for (let times = 0; times < 100; times += 1) expect(next.bound(fact)).toEqual(fact);
+  });
+
   it('bounds a late result, and leaves other facts', () => {
     const tool = toolCall({ arguments: whole('x'.repeat(5000)) });
     const fact: CallFact = { ...(say('x') as Extract<CallFact, { type: 'transcript.segment' }>), tool };

@@ -5,9 +5,10 @@ import type { ToolCall } from '../../../src/contract/call-record.js';
 import { keysAsText } from '../../../src/engines/pressed-keys.js';
 import { toolCall, turn } from '../../support/call-facts.js';
 
-const ALL = { transcript: 'full', keys: 'full', hasKeys: false } as const;
-const NO_WORDS = { transcript: 'none', keys: 'full', hasKeys: false } as const;
-const NO_KEYS = { transcript: 'full', keys: 'none', hasKeys: false } as const;
+const ALL = { transcript: 'full', keys: 'full' } as const;
+const NO_WORDS = { transcript: 'none', keys: 'full' } as const;
+const NO_KEYS = { transcript: 'full', keys: 'none' } as const;
+const REDACTED = { transcript: 'redacted', keys: 'full' } as const;
 
 const TOOL: ToolCall = toolCall({
   arguments: { text: '{"digits":"4111"}', cut: false },
@@ -15,6 +16,7 @@ const TOOL: ToolCall = toolCall({
   durationMs: 2,
   error: 'No card 4111.',
 });
+const SILENT = { userText: '', agentText: '' };
 const KEY: CallFact = { type: 'dtmf.received', digit: '4' };
 
 const said = (text: string, tool?: ToolCall): CallFact => ({
@@ -55,19 +57,52 @@ describe('privateFact', () => {
     expect(privateFact(changed, ALL)).toEqual(changed);
   });
 
-  it('keeps that a tool gave what it was asked for, and nothing of what that was', () => {
-    const fine = { ...TOOL, error: null };
-    const toolOf = (tool: ToolCall, policy: Parameters<typeof privateFact>[1]) => {
-      const fact = privateFact(completed({ toolCalls: [tool] }), policy);
-      return fact?.type === 'turn.completed' ? fact.turn.toolCalls[0] : undefined;
-    };
-    const without = { ...fine, arguments: null, result: null };
-    expect(toolOf(fine, NO_WORDS)).toEqual(without);
-    expect(toolOf(fine, NO_KEYS)).toEqual(fine);
-    expect(toolOf(fine, { ...NO_KEYS, hasKeys: true })).toEqual(without);
-    expect(toolOf({ ...fine, name: 'send_dtmf' }, NO_KEYS)).toEqual({ ...without, name: 'send_dtmf' });
-    expect(toolOf(fine, { ...ALL, hasKeys: true })).toEqual(fine);
-  });
+  it.each([
+    ['no words', NO_WORDS, 'The tool failed.'],
+    ['no keys', NO_KEYS, 'The tool failed.'],
+    ['words without private numbers', REDACTED, 'No card 4111.'],
+  ] as const)(
+    'keeps how a tool went, and nothing of what it was called with or gave: %s',
+    (_, policy, error) => {
+      const fine = { ...TOOL, error: null };
+      const without = { arguments: null, result: null };
+      expect(privateFact(completed({ ...SILENT, toolCalls: [fine, TOOL] }), policy)).toEqual(
+        completed({
+          ...SILENT,
+          toolCalls: [
+            { ...fine, ...without },
+            { ...TOOL, ...without, error },
+          ],
+        }),
+      );
+    },
+  );
+
+  it.each([
+    ['while it runs', false, null, 'look_up', 'look_up'],
+    ['with its result', true, null, 'look_up: {"digits":"4111"}', 'look_up: done'],
+    [
+      'with its error',
+      true,
+      'No card 4111.',
+      'look_up failed: No card 4111.',
+      'look_up failed: No card 4111.',
+    ],
+  ])(
+    'says in the transcript that a tool was called, and what became of it: %s',
+    (_, final, error, text, told) => {
+      const tool = { ...TOOL, error };
+      const entry = { id: 't1', turnIndex: 0, role: 'tool', text, at: 1, final } as const;
+      const textOf = (policy: Parameters<typeof privateFact>[1]) => {
+        const fact = privateFact({ type: 'transcript.segment', entry, tool }, policy);
+        return fact?.type === 'transcript.segment' ? fact.entry.text : undefined;
+      };
+      expect(textOf(ALL)).toBe(text);
+      expect(textOf(REDACTED)).toBe(told);
+      expect(textOf(NO_KEYS)).toBe(error === null ? told : 'look_up failed');
+      expect(textOf(NO_WORDS)).toBe('');
+    },
+  );
 
   it('drops keys, and takes them out of what the caller said', () => {
     expect(privateFact(KEY, NO_KEYS)).toBeUndefined();

@@ -390,6 +390,8 @@ describe.each(KINDS)('a call that another process turns out to have, $steering, 
   });
 });
 
+const SOUND = new Int16Array(320).fill(1000);
+
 /** Keeps no sound. */
 function recorder() {
   const lives: LiveRecording[] = [];
@@ -437,6 +439,37 @@ describe.each(OUT)('a recording, $steering', (kind) => {
     expect(lives.at(-1)?.isPaused).toBe(true);
     next.bench.engine.context.controls.resumeRecording();
     expect(lives.at(-1)?.isPaused).toBe(false);
+  });
+});
+
+describe.each(STEERED)('who listens in to a call that another process had, $steering', (kind) => {
+  it.each<[string, (text: string) => string]>([
+    ['as it was kept', (text) => text],
+    [
+      'by its record alone, where that was not kept',
+      (text) => text.replace('"pausedBy":["application"],', ''),
+    ],
+  ])('hears nothing while it is paused, %s', async (_, damage) => {
+    const { options } = recorder();
+    const scene = new KeptScene(kind, { ...options, listenIn: { pausesForKeys: false } });
+    await scene.up();
+    await scene.bench.desk.pauseRecording(scene.callId);
+    const next = await scene.killed({ damage });
+    await next.goOn();
+    next.next(2);
+    const chunks: Uint8Array[] = [];
+    next.bench.desk.listen(next.callId, { write: (bytes) => void chunks.push(bytes), end() {} });
+    const isSilent = async () => {
+      chunks.length = 0;
+      for (let count = 0; count < 50; count += 1) next.bench.engine.context.playout.push(SOUND);
+      for (let count = 0; count < 50; count += 1) await next.bench.pass(20);
+      return Buffer.concat(chunks)
+        .subarray(44)
+        .every((byte) => byte === 0);
+    };
+    expect(await isSilent()).toBe(true);
+    await next.bench.desk.resumeRecording(next.callId);
+    expect(await isSilent()).toBe(false);
   });
 });
 

@@ -3,18 +3,11 @@ import { expect, it } from 'vitest';
 import { SIMULATED_CARRIERS } from '../../../src/contract/call-record.js';
 import type { CallerStep } from '../../../src/testing/index.js';
 import { runCommand } from '../../cli/run-command.js';
+import { asksUpon, WAIT } from '../../support/asking-caller.js';
 import { eventually } from '../../support/carrier-phone.js';
 import { Deploy, type DeployedServer, type KillableServer } from '../../support/deploy.js';
 
-const WAIT: CallerStep = { type: 'wait-for-agent' };
 const HANG_UP: CallerStep = { type: 'hang-up' };
-const asks = (signal: AbortSignal): CallerStep[] => [
-  WAIT,
-  { type: 'wait-until', signal, timeoutMs: 50_000 },
-  { type: 'say', text: 'What time is it?' },
-  WAIT,
-  HANG_UP,
-];
 const SAID = ['Hello, how can I help you?', 'What time is it?', /^I heard: What time is it\?/];
 
 /** Stops it until the block is over. */
@@ -48,7 +41,7 @@ it.each(SIMULATED_CARRIERS)(
     const old = await deploy.fork();
     deploy.proxy.switchTo(old.port);
     const isMoved = new AbortController();
-    const calling = deploy.simulator.call({ script: asks(isMoved.signal) });
+    const calling = deploy.simulator.call({ script: asksUpon(isMoved.signal) });
     const { callId } = await greeted(old);
     const next = await deploy.serve();
     deploy.proxy.switchTo(next.port);
@@ -85,7 +78,7 @@ it.each(SIMULATED_CARRIERS)(
     deploy.proxy.switchTo(old.port);
     const [isFrozen, isMoved] = [new AbortController(), new AbortController()];
     const calling = deploy.simulator.call({
-      script: [...asks(isFrozen.signal).slice(0, -1), ...asks(isMoved.signal).slice(1)],
+      script: [...asksUpon(isFrozen.signal).slice(0, -1), ...asksUpon(isMoved.signal).slice(1)],
     });
     const { callId } = await greeted(old);
     const next = await deploy.fork();

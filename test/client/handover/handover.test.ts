@@ -3,19 +3,10 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SIMULATED_CARRIERS } from '../../../src/contract/call-record.js';
-import type { CallerStep } from '../../../src/testing/index.js';
+import { asksUpon } from '../../support/asking-caller.js';
 import { eventually } from '../../support/carrier-phone.js';
 import { Deploy } from '../../support/deploy.js';
 import { isDeep } from '../../support/depth.js';
-
-const WAIT: CallerStep = { type: 'wait-for-agent' };
-const asks = (signal: AbortSignal): CallerStep[] => [
-  WAIT,
-  { type: 'wait-until', signal, timeoutMs: 50_000 },
-  { type: 'say', text: 'What time is it?' },
-  WAIT,
-  { type: 'hang-up' },
-];
 
 /** The proxy is switched before the call moves, or not at all. */
 const CELLS = SIMULATED_CARRIERS.flatMap((id, index) =>
@@ -30,7 +21,7 @@ describe('a server that takes over', { timeout: 60_000 }, () => {
       const old = await deploy.serve();
       deploy.proxy.switchTo(old.port);
       const isMoved = new AbortController();
-      const calling = deploy.simulator.call({ script: asks(isMoved.signal) });
+      const calling = deploy.simulator.call({ script: asksUpon(isMoved.signal) });
       await eventually('the greeting', () => old.facts.find(({ type }) => type === 'turn.completed'));
       const next = await deploy.serve();
       if (isSwitched) deploy.proxy.switchTo(next.port);

@@ -3,19 +3,10 @@ import { findProcesses } from '../../../src/client/handover/processes.js';
 import type { CallEvent } from '../../../src/contract/call-event.js';
 import { SIMULATED_CARRIERS } from '../../../src/contract/call-record.js';
 import type { Offhook, ServeOptions } from '../../../src/index.js';
-import type { CallerStep } from '../../../src/testing/index.js';
+import { asksUpon, WAIT } from '../../support/asking-caller.js';
 import { eventually } from '../../support/carrier-phone.js';
 import { Deploy } from '../../support/deploy.js';
 import { bytesBelow } from '../../support/folder-bytes.js';
-
-const WAIT: CallerStep = { type: 'wait-for-agent' };
-const asks = (signal: AbortSignal): CallerStep[] => [
-  WAIT,
-  { type: 'wait-until', signal, timeoutMs: 50_000 },
-  { type: 'say', text: 'What time is it?' },
-  WAIT,
-  { type: 'hang-up' },
-];
 
 /** The proxy is switched before the call moves, or not at all. */
 const CELLS = SIMULATED_CARRIERS.flatMap((id) => [true, false].flatMap((isSwitched) => ({ id, isSwitched })));
@@ -30,7 +21,7 @@ describe('a call that the old server deletes', { timeout: 60_000 }, () => {
     });
     const over = await eventually('the end', async () => old.ended[0]);
     const isDeleted = new AbortController();
-    const calling = deploy.simulator.call({ script: asks(isDeleted.signal) });
+    const calling = deploy.simulator.call({ script: asksUpon(isDeleted.signal) });
     await eventually('the other call', async () => (await old.server.calls.active())[0]);
     const next = await deploy.serve();
     expect(await bytesBelow(deploy.dataDir)).toMatch(/parrot/i);

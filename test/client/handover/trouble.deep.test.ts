@@ -12,22 +12,14 @@ import { LentStore } from '../../../src/client/handover/lent-store.js';
 import { Peer } from '../../../src/server/peer.js';
 import { StateFolder } from '../../../src/stores/state-folder.js';
 import type { CallerStep } from '../../../src/testing/index.js';
+import { asksUpon, WAIT } from '../../support/asking-caller.js';
 import { eventually } from '../../support/carrier-phone.js';
 import { Deploy, type DeployedServer, type KillableServer } from '../../support/deploy.js';
 
-const WAIT: CallerStep = { type: 'wait-for-agent' };
 const HANG_UP: CallerStep = { type: 'hang-up' };
 const GREETING = 'agent: Hello, how can I help you?';
 const QUESTION = 'user: What time is it?';
 const ANSWER = 'agent: I heard: What time is it? What else can I do for you?';
-/** The caller asks once what is to happen has happened. */
-const asks = (signal: AbortSignal): CallerStep[] => [
-  WAIT,
-  { type: 'wait-until', signal, timeoutMs: 50_000 },
-  { type: 'say', text: 'What time is it?' },
-  WAIT,
-  HANG_UP,
-];
 
 type Facts = { readonly facts: readonly CallEvent[] };
 const PATIENCE_MS = 40_000;
@@ -152,7 +144,7 @@ async function startCall(deploy: Deploy) {
   const old = await deploy.serve();
   deploy.proxy.switchTo(old.port);
   const asksNow = new AbortController();
-  const calling = deploy.simulator.call({ script: asks(asksNow.signal) });
+  const calling = deploy.simulator.call({ script: asksUpon(asksNow.signal) });
   return { old, calling, asksNow };
 }
 
@@ -277,7 +269,7 @@ describe('a call that is given away before it is on disk', { timeout: 120_000 },
       const old = await deploy.fork();
       deploy.proxy.switchTo(old.port);
       const isMoved = new AbortController();
-      const calling = deploy.simulator.call({ script: asks(isMoved.signal) });
+      const calling = deploy.simulator.call({ script: asksUpon(isMoved.signal) });
       const { callId } = await greeted(old);
       using answers = killOnClaim(old);
       const next = await deploy.serve();
@@ -342,7 +334,7 @@ describe('the process that hands over', { timeout: 120_000 }, () => {
     const old = await deploy.fork({ firstMessage }, { resume: { holdSeconds: 5 } });
     deploy.proxy.switchTo(old.port);
     const isBack = new AbortController();
-    const calling = deploy.simulator.call({ script: asks(isBack.signal) });
+    const calling = deploy.simulator.call({ script: asksUpon(isBack.signal) });
     await eventually('some words', () =>
       old.facts.find((fact) => fact.type === 'transcript.segment' && fact.entry.text.includes('sentence 5.')),
     );
@@ -373,7 +365,7 @@ describe('the process that hands over', { timeout: 120_000 }, () => {
     const [isLent, isBack] = [new AbortController(), new AbortController()];
     const calling = deploy.simulator.call({
       script: [
-        ...asks(isLent.signal).slice(0, -1),
+        ...asksUpon(isLent.signal).slice(0, -1),
         { type: 'wait-until', signal: isBack.signal, timeoutMs: 50_000 },
         HANG_UP,
       ],
@@ -521,7 +513,7 @@ describe('the process that hands over', { timeout: 120_000 }, () => {
       deploy.proxy.switchTo(old.port);
       const isBack = new AbortController();
       const calling = deploy.simulator.call({
-        script: asks(isBack.signal),
+        script: asksUpon(isBack.signal),
         transferTo: { type: 'no-answer', ringMs: 8000 },
       });
       const { callId } = await greeted(old);
