@@ -129,7 +129,11 @@ const KILLS: readonly Kill[] = [
     script: (isBack) => [WAIT, { type: 'say', text: 'Can I come by train?' }, ...asksUpon(isBack).slice(1)],
     async kill(phone) {
       await phone.fact((fact) => fact.type === 'transcript.segment' && fact.entry.role === 'user');
-      await phone.replace();
+      await pause(systemClock, 300);
+      await phone.kill();
+      // Nobody hears the rest of it.
+      await pause(systemClock, 3000);
+      await phone.begin();
       await phone.fact(turnOver(2));
     },
     record: { endReason: 'caller-hangup', term: 2 },
