@@ -133,12 +133,12 @@ export class CallDirectory implements CallDesk, LiveSound {
   }
 
   /** A call that is over was deleted: what still comes of it says nothing to anybody, and is not asked for. */
-  erase(callId: string): void {
+  forgetEnded(callId: string): void {
     const call = this.#registry.ended(callId);
     if (call === undefined) return;
     call.ledger.close();
     this.#costs.leave(call);
-    this.#registry.erase(callId);
+    this.#registry.forgetEnded(callId);
   }
 
   /**

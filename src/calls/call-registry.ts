@@ -163,7 +163,7 @@ export class CallRegistry {
   }
 
   /** The call was deleted: of one that is over, only this is known from now on. */
-  erase(callId: string): void {
+  forgetEnded(callId: string): void {
     const entry = this.#entry(callId);
     if (entry?.known.state === 'ended') this.#leave(entry);
   }

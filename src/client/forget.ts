@@ -70,9 +70,9 @@ async function forgetCall(record: CallRecord, parts: Parts): Promise<ForgetOutco
   const deletion = toDeletion(record, parts);
   // Before anything says that the call is deleted: who dies meanwhile is asked again.
   await parts.remove?.(id);
-  const erased = erase(deletion, parts);
+  const deleted = deleteFromStore(deletion, parts);
   bus.publish(deletion);
-  await erased;
+  await deleted;
   return finish(outcome, parts);
 }
 
@@ -85,7 +85,7 @@ async function forgetAgain(given: string, parts: Parts): Promise<ForgetOutcome> 
   const deletion = forgotten.find((event) => event.callId === callId);
   // The recording of a call outlives its place among those that the store keeps.
   const wasRecorded = (await remove?.(callId)) === true;
-  if (deletion !== undefined) await erase(deletion, parts);
+  if (deletion !== undefined) await deleteFromStore(deletion, parts);
   else if (!wasRecorded && before === undefined) throw new NotFoundError('No such call.');
   if (before === undefined) return { carrierRecording: null, carrierCallId: null };
   return finish(before.carrierRecording === 'failed' ? await deleteAtCarrier(before, parts) : before, parts);
@@ -120,7 +120,7 @@ function finish(
 }
 
 /** The store first: where it listens to the bus as well, it knows the fact then. @throws StoreError where it has the call all the same */
-async function erase(deletion: CallEvent, { store }: ForgetParts): Promise<void> {
+async function deleteFromStore(deletion: CallEvent, { store }: ForgetParts): Promise<void> {
   await store.append(deletion);
   if ((await store.get(deletion.callId)) !== undefined)
     throw new StoreError('The store still has the call: its append() does not delete on call.forgotten.');

@@ -227,7 +227,7 @@ export class Runtime {
       isRecording: this.#options.recording && carrier.supports.recording,
       isLive: (id) => desk.isLive(id),
       async remove(id) {
-        desk.erase(id);
+        desk.forgetEnded(id);
         const [, wasRecorded] = await Promise.all([persistence.forget(id), recordings.forget(id)]);
         return wasRecorded;
       },

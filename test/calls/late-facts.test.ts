@@ -180,7 +180,7 @@ describe('a call that was deleted', () => {
       });
     await bench.pass(5000);
     const [count, callId] = [bench.events.length, scene.record.callId];
-    bench.desk.erase(callId);
+    bench.desk.forgetEnded(callId);
     resolve({ isOver: true, outcome: null, costUsd: 0.02 });
     scene.report({ type: 'recording', recording: RECORDING });
     await bench.pass(700_000);

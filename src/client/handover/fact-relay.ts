@@ -12,22 +12,25 @@ const STORED_AFTER_MS = 5000;
 
 interface Kept {
   readonly fact: CallEvent;
+  /** Resolves when the other process has it, or never will. */
+  readonly settled: Promise<void>;
+  settle(): void;
+  isOnItsWay: boolean;
   /** When the other process had it, on the clock. */
   takenAt: number | undefined;
+  /** It is a deletion that the other process could not finish. */
+  isUndone: boolean;
 }
 
-/** Resolves to the calls whose deletion the other process could not finish. Rejects for facts that are to be sent again. */
+/** Resolves to the calls whose deletion the other process could not finish. Rejects for facts that are to be sent again. A deletion comes alone: it may take long. */
 export type SendFacts = (facts: readonly CallEvent[]) => Promise<readonly string[]>;
 
 export class FactRelay {
   readonly #clock: Clock;
-  /** In order. Those that were taken come first. */
+  /** In order. */
   #kept: Kept[] = [];
-  /** Calls whose deletion the other process could not finish. */
-  readonly #undeleted = new Set<string>();
   #send: SendFacts | undefined;
   #sending: Promise<void> | undefined;
-  #waiting: (() => void)[] = [];
   #isClosed = false;
 
   constructor(clock: Clock) {
@@ -36,11 +39,12 @@ export class FactRelay {
 
   /** Resolves when the other process has it, or never will. Rejects only for a deletion that is not known to be done there. */
   async append(fact: CallEvent): Promise<void> {
-    const kept: Kept = { fact, takenAt: undefined };
+    const kept = keep(fact);
     this.#kept.push(kept);
-    await this.flushed();
-    if (fact.type !== 'call.forgotten') return;
-    if (kept.takenAt === undefined || this.#undeleted.delete(fact.callId))
+    if (this.#isClosed) kept.settle();
+    this.#pump();
+    await kept.settled;
+    if (fact.type === 'call.forgotten' && (kept.takenAt === undefined || kept.isUndone))
       throw new StoreError(
         'The process that has the calls on disk has not deleted the call: delete it again.',
       );
@@ -58,16 +62,15 @@ export class FactRelay {
   }
 
   /** Resolves when the other process has everything so far, or never will. */
-  flushed(): Promise<void> {
-    if (this.#isClosed || this.#unsent.length === 0) return Promise.resolve();
-    this.#pump();
-    return new Promise((resolve) => this.#waiting.push(resolve));
+  async flushed(): Promise<void> {
+    if (this.#isClosed) return;
+    await Promise.all(this.#unsent.map(({ settled }) => settled));
   }
 
   /** Sends no more. Returns the facts that the disk of the other process may not have. Idempotent. */
   close(): CallEvent[] {
     this.#isClosed = true;
-    for (const resolve of this.#waiting.splice(0)) resolve();
+    for (const { settle } of this.#kept) settle();
     return this.#kept.splice(0).map(({ fact }) => fact);
   }
 
@@ -80,22 +83,50 @@ export class FactRelay {
     this.#sending ??= this.#sendAll(this.#send).finally(() => {
       this.#sending = undefined;
       // Who was told that all is there may have had more to say.
-      if (this.#unsent.length > 0) this.#pump();
+      if (this.#next().length > 0) this.#pump();
     });
   }
 
+  /** A deletion is behind what was stated before it, and nothing waits for it. */
   async #sendAll(send: SendFacts): Promise<void> {
-    for (let batch = this.#unsent.slice(0, BATCH); batch.length > 0; batch = this.#unsent.slice(0, BATCH)) {
-      try {
-        for (const callId of await send(batch.map(({ fact }) => fact))) this.#undeleted.add(callId);
-        const now = this.#clock.now();
-        for (const each of batch) each.takenAt = now;
-        this.#kept = this.#kept.filter(({ takenAt = now }) => now - takenAt < STORED_AFTER_MS);
-      } catch {
-        await pause(this.#clock, RETRY_MS);
-      }
-      if (this.#isClosed) return;
+    for (let batch = this.#next(); batch.length > 0 && !this.#isClosed; batch = this.#next()) {
+      const sending = this.#sendBatch(send, batch);
+      if (!batch.some(isDeletion)) await sending;
     }
-    for (const resolve of this.#waiting.splice(0)) resolve();
   }
+
+  async #sendBatch(send: SendFacts, batch: readonly Kept[]): Promise<void> {
+    for (const each of batch) each.isOnItsWay = true;
+    try {
+      const undone = await send(batch.map(({ fact }) => fact));
+      const now = this.#clock.now();
+      for (const each of batch) {
+        each.takenAt = now;
+        each.isUndone = undone.includes(each.fact.callId);
+        each.settle();
+      }
+      this.#kept = this.#kept.filter(({ takenAt = now }) => now - takenAt < STORED_AFTER_MS);
+    } catch {
+      await pause(this.#clock, RETRY_MS);
+      for (const each of batch) each.isOnItsWay = false;
+      this.#pump();
+    }
+  }
+
+  #next(): readonly Kept[] {
+    const waiting = this.#unsent.filter(({ isOnItsWay }) => !isOnItsWay);
+    const deletionAt = waiting.findIndex(isDeletion);
+    if (deletionAt === 0) return waiting.slice(0, 1);
+    return waiting.slice(0, deletionAt < 0 ? BATCH : Math.min(deletionAt, BATCH));
+  }
+}
+
+function keep(fact: CallEvent): Kept {
+  let settle: () => void = () => {};
+  const settled = new Promise<void>((resolve) => (settle = resolve));
+  return { fact, settled, settle: () => settle(), isOnItsWay: false, takenAt: undefined, isUndone: false };
+}
+
+function isDeletion({ fact }: Kept): boolean {
+  return fact.type === 'call.forgotten';
 }

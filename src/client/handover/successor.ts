@@ -20,6 +20,8 @@ const READY_MS = 10_000;
 /** A proxy that looks every second has switched by then. */
 const SWITCH_MS = 2000;
 const FACTS_MS = 5000;
+/** Its store rewrites all of its files to delete a call. */
+const DELETION_MS = 120_000;
 const WEBHOOK_MS = 3000;
 const STATE_MS = 3000;
 /** Its last facts are there by then, or are lost with it. */
@@ -319,7 +321,7 @@ export class Successor implements Neighbor, OtherProcess {
   async #sendFacts(facts: readonly CallEvent[]): Promise<readonly string[]> {
     const { status, body } = await this.#peer.ask('/facts', {
       body: JSON.stringify({ facts }),
-      timeoutMs: FACTS_MS,
+      timeoutMs: facts.some(({ type }) => type === 'call.forgotten') ? DELETION_MS : FACTS_MS,
     });
     if (status !== 200) throw new Error(`The other process answered ${status}.`);
     const { undeleted = [], outranked = [] } = JSON.parse(body) as FactsTaken;
