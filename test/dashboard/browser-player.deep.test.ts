@@ -136,10 +136,12 @@ describeInChromium('a call in detail', (bench) => {
     await detail.getByRole('button', { name: 'Go to 0:15' }).click();
     await expect.poll(() => said(page).textContent()).toBe('Answer 1.');
     await expect.poll(() => secondsOf(page)).toBe(15);
+    expect(await page.locator('.word').textContent()).toBe('Answer');
     await expect.poll(() => new URL(page.url()).hash).toBe('#call=c1&t=15');
     await detail.getByRole('button', { name: 'Play' }).click();
     await detail.getByRole('button', { name: 'Pause' }).waitFor();
     await expect.poll(() => secondsOf(page)).toBeGreaterThan(15);
+    await expect.poll(() => page.locator('.word').textContent()).toBe('1');
     await detail.getByLabel('Speed').selectOption('2');
     await detail.getByRole('button', { name: 'Go to 0:20' }).click();
     await expect.poll(() => said(page).textContent()).toBe('Question 2?');

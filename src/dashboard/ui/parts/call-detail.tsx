@@ -23,6 +23,7 @@ import { applyRecord, type PageState } from '../state/page-state.js';
 import { axisOf } from '../state/places.js';
 import { Playhead } from '../state/playhead.js';
 import { agentsOf } from '../state/speakers.js';
+import { soundsOf } from '../state/words.js';
 import { AskFirst } from './ask-first.js';
 import { CallCommands } from './call-commands.js';
 import { CallWords } from './call-words.js';
@@ -221,6 +222,7 @@ function Body({ record, seconds, controls, maySpeak, canListen, onDeleted, maske
   /** The turn that is pointed at, in one part or the other. */
   const [turn, pointAt] = useState<number | null>(null);
   const { zero } = axisOf(record);
+  const sounds = useMemo(() => soundsOf(record.envelope), [record.envelope]);
   const { phase, transfer, recording, hangUp } = record;
   const facts = [
     ['Started', formatTime(record.startedAt, Date.now())],
@@ -312,7 +314,13 @@ function Body({ record, seconds, controls, maySpeak, canListen, onDeleted, maske
   const transcript = (
     <section aria-labelledby="transcript-title">
       <h3 id="transcript-title">Transcript</h3>
-      <Transcript call={record} isLive={!isOver} place={{ zero, head }} turn={turn} pointAt={pointAt} />
+      <Transcript
+        call={record}
+        isLive={!isOver}
+        place={{ zero, head, sounds }}
+        turn={turn}
+        pointAt={pointAt}
+      />
     </section>
   );
   return (

@@ -4,6 +4,7 @@ import type { CallRecord, ToolCall, TranscriptEntry, Turn } from '../../../contr
 import { entryAt } from '../state/places.js';
 import { Playhead, usePlace } from '../state/playhead.js';
 import { speakerOf } from '../state/speakers.js';
+import { type Sounds, soundOf, wordAt, wordsOf } from '../state/words.js';
 import { Jump } from './jump.js';
 import { ToolTexts } from './tool-texts.js';
 
@@ -14,8 +15,8 @@ export interface TranscriptProps {
   call: Pick<CallRecord, 'agent' | 'handoffs' | 'transcript' | 'turns'>;
   /** A live one scrolls by itself, unless its reader has scrolled up. */
   isLive?: boolean;
-  /** With it, entries carry their time since `zero`, lead there, and are marked while they are said. */
-  place?: { zero: number; head: Playhead };
+  /** With it, entries carry their time since `zero`, lead there, and are marked, word by word, while they are said. */
+  place?: { zero: number; head: Playhead; sounds: Sounds };
   /** The turn that is pointed at, here or elsewhere. */
   turn?: number | null;
   pointAt?: (turn: number | null) => void;
@@ -58,6 +59,7 @@ export function Transcript({ call, isLive = false, place, turn = null, pointAt }
         <Entry
           key={entry.id}
           entry={entry}
+          entries={entries}
           speaker={speakerOf(entry, call)}
           unheard={unheardBehind(entries, index, turns)}
           tool={place && tools.get(entry.id)}
@@ -104,6 +106,7 @@ function unheardBehind(entries: readonly TranscriptEntry[], index: number, turns
 
 interface EntryProps {
   entry: TranscriptEntry;
+  entries: readonly TranscriptEntry[];
   speaker: string;
   unheard: string;
   /** The tool that it is about, if its texts are to be seen. */
@@ -115,7 +118,7 @@ interface EntryProps {
   pointAt: TranscriptProps['pointAt'];
 }
 
-function Entry({ entry, speaker, unheard, tool, place, isSaid, isPointedAt, pointAt }: EntryProps) {
+function Entry({ entry, entries, speaker, unheard, tool, place, isSaid, isPointedAt, pointAt }: EntryProps) {
   return (
     <li
       class={`${entry.role} ${entry.final ? '' : 'partial'} ${isPointedAt ? 'pointed-at' : ''}`}
@@ -128,7 +131,11 @@ function Entry({ entry, speaker, unheard, tool, place, isSaid, isPointedAt, poin
         {place !== undefined && <Jump at={entry.at} {...place} />}
       </span>
       <p dir="auto">
-        {entry.text}
+        {isSaid && place !== undefined && isSpoken(entry) ? (
+          <SaidText entry={entry} entries={entries} place={place} />
+        ) : (
+          entry.text
+        )}
         {!entry.final && (
           <span class="unseen"> ({entry.role === 'tool' ? 'no result yet' : 'still speaking'})</span>
         )}
@@ -142,5 +149,37 @@ function Entry({ entry, speaker, unheard, tool, place, isSaid, isPointedAt, poin
         </p>
       )}
     </li>
+  );
+}
+
+function isSpoken({ role }: TranscriptEntry): boolean {
+  return role === 'user' || role === 'agent';
+}
+
+interface SaidTextProps {
+  entry: TranscriptEntry;
+  entries: readonly TranscriptEntry[];
+  place: NonNullable<TranscriptProps['place']>;
+}
+
+/** The text with the word that is being said. */
+function SaidText({ entry, entries, place }: SaidTextProps) {
+  const { text } = entry;
+  const { zero, head, sounds } = place;
+  const words = useMemo(() => wordsOf(text), [text]);
+  const sound = useMemo(() => soundOf(entry, entries, sounds), [entry, entries, sounds]);
+  const index = usePlace(head, (ms) => (ms === null ? null : wordAt(words, sound, zero + ms)), [
+    words,
+    sound,
+    zero,
+  ]);
+  const word = index === null ? undefined : words[index];
+  if (word === undefined) return <>{text}</>;
+  return (
+    <>
+      {text.slice(0, word.from)}
+      <span class="word">{text.slice(word.from, word.to)}</span>
+      {text.slice(word.to)}
+    </>
   );
 }

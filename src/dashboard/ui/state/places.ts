@@ -20,7 +20,7 @@ export function axisOf(record: Timed, shapeMs = 0): Axis {
   return { zero, lengthMs: Math.max(isRecorded ? (localRecording.durationMs ?? 0) : 0, shapeEnd) };
 }
 
-/** The entry that is being said, or was said last. Records know when an entry began: no word has a time of its own. */
+/** The entry that is being said, or was said last. */
 export function entryAt(entries: readonly TranscriptEntry[], at: number): TranscriptEntry | null {
   let last: TranscriptEntry | null = null;
   for (const entry of entries) if (entry.at <= at && (last === null || entry.at >= last.at)) last = entry;
