@@ -76,11 +76,13 @@ function synthesize({ symbol, peak, length, sampleRateHz }: Tone): Int16Array {
   const low = LOW_HZ[Math.floor(symbol / HIGH_HZ.length)] ?? 0;
   const high = HIGH_HZ[symbol % HIGH_HZ.length] ?? 0;
   const fade = (FADE_MS * sampleRateHz) / 1000;
-  return Int16Array.from({ length }, (_, index) => {
+  const samples = new Int16Array(length);
+  for (let index = 0; index < length; index += 1) {
     const turn = (2 * Math.PI * index) / sampleRateHz;
     const gain = Math.min(1, (index + 1) / fade, (length - index) / fade);
-    return Math.round(peak * gain * (Math.sin(low * turn) + Math.sin(high * turn)));
-  });
+    samples[index] = Math.round(peak * gain * (Math.sin(low * turn) + Math.sin(high * turn)));
+  }
+  return samples;
 }
 
 /** The voice of a caller that can be read back. It takes no time to synthesize. Give it to a simulator as `openVoice`. */

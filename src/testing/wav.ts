@@ -1,4 +1,5 @@
 // WAV files: reads what telephone tools and recorders write, writes 16-bit PCM. Knows nothing of calls.
+import { SampleReader } from '../audio/pcm-bytes.js';
 import { WAV_HEADER_BYTES, wavHeader } from '../audio/wav-header.js';
 import { RequestError } from '../base/errors.js';
 import { transcoder } from '../transcoder/select.js';
@@ -71,8 +72,7 @@ function parseFormat(view: DataView, offset: number, size: number): SampleFormat
 function decodeSamples(bytes: Uint8Array, tag: number): Int16Array {
   if (tag === FORMAT_MULAW) return transcoder.mulawDecode(bytes);
   if (tag === FORMAT_ALAW) return transcoder.alawDecode(bytes);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return Int16Array.from({ length: bytes.length >> 1 }, (_, index) => view.getInt16(index * 2, true));
+  return new SampleReader().read(bytes);
 }
 
 /**
@@ -115,12 +115,12 @@ export function readWav(bytes: Uint8Array): WavAudio {
 
 function split(interleaved: Int16Array, channelCount: number): Int16Array[] {
   if (channelCount === 1) return [interleaved];
-  return Array.from({ length: channelCount }, (_, channel) =>
-    Int16Array.from(
-      { length: interleaved.length / channelCount },
-      (_sample, index) => interleaved[index * channelCount + channel] ?? 0,
-    ),
-  );
+  return Array.from({ length: channelCount }, (_, channel) => {
+    const samples = new Int16Array(interleaved.length / channelCount);
+    for (let index = 0; index < samples.length; index += 1)
+      samples[index] = interleaved[index * channelCount + channel] ?? 0;
+    return samples;
+  });
 }
 
 /** One channel: the mean of all. */

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Audio } from '../../src/audio/format.js';
 import { FrameQueue } from '../../src/audio/frame-queue.js';
+import { runs } from '../support/depth.js';
 
 const SILENT_BYTE = 0xff;
 
@@ -47,6 +48,7 @@ describe('FrameQueue', () => {
         expect(frames.reduce((sum, { contentMs }) => sum + contentMs, 0)).toBe(all.length / perMs);
         expect(queue.queuedMs).toBe(0);
       }),
+      { numRuns: runs(30, 100) },
     );
   });
 
@@ -128,6 +130,7 @@ describe('FrameQueue', () => {
           expect(queue.queuedMs).toBeCloseTo((pushed - taken) / perMs, 6);
         }
       }),
+      { numRuns: runs(30, 100) },
     );
   });
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MULAW_8K } from '../../src/audio/format.js';
 import { createMeters, ms, PER_MS, ramp, setUp } from './pacer-rig.js';
+import { runs } from '../support/depth.js';
 
 function samples(bytes: Uint8Array): number[] {
   return [...new Int16Array(Uint8Array.from(bytes).buffer)];
@@ -49,7 +50,7 @@ describe('a pause', () => {
         );
         expect(pacer.playedMs).toBeCloseTo(pacer.pushedMs, 3);
       }),
-      { numRuns: 100 },
+      { numRuns: runs(30, 100) },
     );
   });
 
@@ -75,7 +76,7 @@ describe('a pause', () => {
         clock.advance(5000);
         expect(pacer.playedMs).toBeCloseTo(2020, 3);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(100, 300) },
     );
   });
 

@@ -6,6 +6,7 @@ import { ALAW_8K, type Audio, isPcm, MULAW_8K, PCM_16K } from '../../src/audio/f
 import type { PlaybackListener } from '../../src/audio/pacer.js';
 import { CarrierPlayer } from '../support/carrier-player.js';
 import { backend, createMeters, type PacerRigOptions, setUp as setUpPacer } from './pacer-rig.js';
+import { runs } from '../support/depth.js';
 
 const SILENT_BYTE = 0xff;
 const FRAME_BYTES = 160;
@@ -74,7 +75,7 @@ describe('bytes of the line', () => {
         expect(player.heard()).toEqual(Buffer.from(padded(all)));
         expect(pacer.playedMs).toBe(pacer.pushedMs);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(20, 60) },
     );
   });
 
@@ -162,7 +163,7 @@ describe('bytes of the line among audio of the house', () => {
         expect(sentBy(player)).toEqual(Buffer.from(expectedBytes(pieces)));
         expect(pacer.playedMs).toBe(contentMs);
       }),
-      { numRuns: 100 },
+      { numRuns: runs(30, 100) },
     );
   });
 
@@ -191,7 +192,7 @@ describe('bytes of the line among audio of the house', () => {
           expect(echoed).toEqual(wasHeard ? ['before', 'behind'] : ['behind']);
         },
       ),
-      { numRuns: 100 },
+      { numRuns: runs(30, 100) },
     );
   });
 });

@@ -11,6 +11,7 @@ import { FeedingServer, hurriedClock } from '../support/feeding-server.js';
 import { freePort } from '../support/free-port.js';
 import { openDashboard, socketFolder, type TestDashboard } from '../support/ingest-dashboard.js';
 import { CallLogFile, HISTORIES, LogStore } from '../support/log-store.js';
+import { runs } from '../support/depth.js';
 
 /** Retries, signs of life and the patience with silent servers pass in hundredths of their time. */
 const HURRY = 100;
@@ -208,7 +209,7 @@ describe('a standalone dashboard', () => {
           for (const host of hosts) await host.kill();
           await dashboard.close();
         }),
-        { numRuns: 30, endOnFailure: true },
+        { numRuns: runs(10, 30), endOnFailure: true },
       );
     },
     120_000,

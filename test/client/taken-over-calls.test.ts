@@ -10,6 +10,7 @@ import { FeedingServer, hurriedClock } from '../support/feeding-server.js';
 import { freePort } from '../support/free-port.js';
 import { openDashboard, socketFolder, type TestDashboard } from '../support/ingest-dashboard.js';
 import { CallLogFile, HISTORIES, LogStore } from '../support/log-store.js';
+import { runs } from '../support/depth.js';
 
 /** Retries and signs of life pass in hundredths of their time. */
 const HURRY = 100;
@@ -245,7 +246,7 @@ describe('a call that one process took over from another, which was frozen and g
             if (event.type === 'turn.completed')
               expect(record?.turns.find(({ index }) => index === event.turn.index)?.agentText).toBe('new');
         }),
-        { numRuns: 30, endOnFailure: true },
+        { numRuns: runs(10, 30), endOnFailure: true },
       );
     },
     120_000,

@@ -1,6 +1,5 @@
 // What application code is told of its call: tools, onMessage, guardrails and voices, in whole calls over both carriers.
 import { describe, expect, it, vi } from 'vitest';
-import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import type {
   AgentOptions,
   CallContext,
@@ -14,6 +13,7 @@ import { FliteTextToSpeech } from '../../src/providers/tts/index.js';
 import { type CallerStep, openToneVoice, type SimulatorOptions } from '../../src/testing/index.js';
 import { OWN_NUMBER, startCarrierPhone } from '../support/carrier-phone.js';
 import { REALTIME_VENDORS } from '../support/realtime-vendors.js';
+import { playedOn } from '../support/rotated.js';
 
 const OTHER = '+15005550020';
 const TIMEOUT = { timeout: 40_000 };
@@ -84,7 +84,7 @@ const outbound = (callId: string): CallContext => ({
   variables: { plan: 'gold', city: 'Bern' },
 });
 
-describe.each(SIMULATED_CARRIERS)('%s, what application code is told of a call', (id) => {
+describe.each(playedOn('carrier-b'))('%s, what application code is told of a call', (id) => {
   it('is whose it is and what it was given, to a tool, a guardrail and a voice', TIMEOUT, async () => {
     const { told, tts, agent, guardrails } = listen();
     await using running = await startCarrierPhone(

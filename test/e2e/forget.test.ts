@@ -3,12 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type CallRecord, type CarrierId, SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
+import type { CallRecord, CarrierId } from '../../src/contract/call-record.js';
 import type { CallEvent, ServeOptions } from '../../src/index.js';
 import { type CallerStep, openToneVoice } from '../../src/testing/index.js';
 import { type CarrierPhone, eventually, startCarrierPhone } from '../support/carrier-phone.js';
 import { bytesBelow } from '../support/folder-bytes.js';
 import { openDashboard, socketFolder, TOKEN as DASHBOARD_TOKEN } from '../support/ingest-dashboard.js';
+import { playedOn } from '../support/rotated.js';
 
 const TOKEN = 'the-token-of-the-page';
 const SCRIPT: readonly CallerStep[] = [
@@ -58,7 +59,7 @@ async function ask(
   return { status: answer.status, body: await answer.json() };
 }
 
-describe.each(SIMULATED_CARRIERS)('%s, a call that is deleted', (id) => {
+describe.each(playedOn('carrier-b'))('%s, a call that is deleted', (id) => {
   it('is nowhere on this machine any more, nor after a restart', { timeout: 60_000 }, async () => {
     const dataDir = await makeFolder();
     let callId = '';

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { pause } from '../../src/base/pause.js';
 import { systemClock } from '../../src/base/clock.js';
-import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import type { TextToSpeech } from '../../src/providers/text-to-speech.js';
 import type { CallerStep, InboundCall } from '../../src/testing/index.js';
 import { openToneVoice, readWav } from '../../src/testing/index.js';
@@ -13,6 +12,7 @@ import { findSpeech, type Span } from '../../src/testing/speech-spans.js';
 import { type HeardWord, readTones } from '../../src/testing/tone-reader.js';
 import { type CarrierPhone, startCarrierPhone } from '../support/carrier-phone.js';
 import { REALTIME_VENDORS } from '../support/realtime-vendors.js';
+import { playedOn } from '../support/rotated.js';
 
 const TOKEN = 'a-token-of-sixteen-characters';
 const GREETING = 'Hello, this is the bakery.';
@@ -90,7 +90,7 @@ function expectInStep(ours: Heard, theirs: Heard, stepMs = STEP_MS): number {
   return distanceMs;
 }
 
-describe.each(SIMULATED_CARRIERS)('who listens in to a call on %s', (id) => {
+describe.each(playedOn('carrier-b'))('who listens in to a call on %s', (id) => {
   it('hears both sides as they are heard, interruption included', async () => {
     await using running = await startCarrierPhone(
       id,

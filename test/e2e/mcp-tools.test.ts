@@ -2,7 +2,6 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
 import type { CallEvent } from '../../src/contract/call-event.js';
-import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import { CarrierA, mcp, Offhook, type Variables } from '../../src/index.js';
 import { openLedger, openToneVoice } from '../../src/testing/index.js';
 import { addEcho } from '../engines/tools/mcp/mcp-rig.js';
@@ -18,6 +17,7 @@ import { eventually, startCarrierPhone } from '../support/carrier-phone.js';
 import { Deploy } from '../support/deploy.js';
 import { type ServedMcp, type ServedMcpOptions, serveMcp } from '../support/mcp-server.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
+import { playedOn } from '../support/rotated.js';
 
 describe.concurrent.each(ASKING_CASES)(
   'tools of an MCP server, on $id with $mode',
@@ -190,7 +190,7 @@ describe.concurrent.each(ASKING_CASES)(
   },
 );
 
-it.each(SIMULATED_CARRIERS)(
+it.each(playedOn('carrier-a'))(
   'tools of an MCP server work in a call that another process takes up, with its variables, on %s',
   { timeout: 60_000 },
   async (id) => {

@@ -40,7 +40,7 @@ describe('a conversation whose state is stored and read again after each change'
         vi.restoreAllMocks();
         expect(stored).toEqual(whole);
       }),
-      { numRuns: runs(60, 500) },
+      { numRuns: runs(30, 500) },
     );
   });
 
@@ -381,7 +381,7 @@ describe('a call that goes on elsewhere with the state that was stored last', ()
         for (const [index, heard] of known)
           expect(rig.turns.find((turn) => turn.index === index)?.agentText.startsWith(heard)).toBe(true);
       }),
-      { numRuns: runs(40, 300) },
+      { numRuns: runs(20, 300) },
     );
   });
 });

@@ -6,6 +6,7 @@ import { reduceCall } from '../../src/events/reduce.js';
 import { DiskStore } from '../../src/stores/disk-store.js';
 import { ended, started, turn } from '../support/call-facts.js';
 import { makeFolder } from '../support/data-folder.js';
+import { runs } from '../support/depth.js';
 
 const entryId = fc.constantFrom('a', 'b', 'c');
 const fact: fc.Arbitrary<CallFact> = fc.oneof(
@@ -109,6 +110,6 @@ it('has the records of the plain reducer, whatever comes and however often it re
       }
       await store.close();
     }),
-    { numRuns: 40 },
+    { numRuns: runs(15, 40) },
   );
 }, 120_000);

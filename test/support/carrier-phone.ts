@@ -38,7 +38,7 @@ export interface CarrierPhone extends AsyncDisposable {
   ask(path: string, headers?: { readonly [name: string]: string }): Promise<Response>;
   /** Records of calls that are over, newest first, as the API shows them. */
   history(): Promise<CallRecord[]>;
-  /** Resolves with the record when it is over and `isReady` holds. */
+  /** Resolves with the record, as the API shows it, when it is over and `isReady` holds. */
   record(callId: string, isReady?: (record: CallRecord) => boolean): Promise<CallRecord>;
   /** Resolves with the active calls when there are that many and `isReady` holds for each. */
   active(count: number, isReady?: (record: CallRecord) => boolean): Promise<CallRecord[]>;
@@ -148,6 +148,7 @@ export async function startCarrierPhone(
     fetch(`${server.url}/api/dashboard${path}`, {
       headers: { ...(dashboardToken && { authorization: `Bearer ${dashboardToken}` }), ...headers },
     });
+  // What is waited for is looked at without HTTP: each look would be a request, and most of what a call costs.
   const get = async <T>(path: string): Promise<T> => {
     const response = await ask(path);
     if (!response.ok) throw new Error(`${path} was answered with ${response.status}`);
@@ -167,12 +168,13 @@ export async function startCarrierPhone(
     history,
     record: (callId, isReady = () => true) =>
       eventually(`the end of call ${callId}`, async () => {
-        const found = await get<CallRecord>(`/calls/${callId}`).catch(() => undefined);
-        return found?.status === 'completed' && isReady(found) ? found : undefined;
+        const found = await server.calls.get(callId).catch(() => undefined);
+        if (found?.status !== 'completed' || !isReady(found)) return undefined;
+        return await get<CallRecord>(`/calls/${callId}`).catch(() => undefined);
       }),
     active: (count, isReady = () => true) =>
       eventually(`${count} active calls`, async () => {
-        const { calls } = await get<{ calls: CallRecord[] }>('/active');
+        const calls = await server.calls.active();
         return calls.length === count && calls.every(isReady) ? calls : undefined;
       }),
     async [Symbol.asyncDispose]() {

@@ -100,12 +100,12 @@ export function fillerCells(): ChainedCall[] {
   );
 }
 
-/** Every stage has each trouble, alone and beside others; each of the two comes in every phase, and so do chains and fillers. */
+/** Every stage has each trouble, alone and beside others; each stage comes in every phase, and so do chains and fillers. */
 export const CHAINED_ASPECTS: readonly Aspect<ChainedCall>[] = [
   ({ broken }) => toldOf(broken),
-  ({ broken, phase }) => `${broken.length}, ${broken[0]?.stage}, ${phase}`,
-  ({ broken: [first], phase }) => `${first?.trouble.name}, ${phase}`,
-  ({ chained, phase }) => `${chained}, ${phase}`,
+  ({ broken: [first], phase }) => `${first?.stage}, ${phase}`,
+  ({ chained }) => `${chained}`,
+  ({ chained, phase }) => `${chained.length}, ${phase}`,
   ({ fillers, phase }) => `${fillers}, ${phase}`,
 ];
 

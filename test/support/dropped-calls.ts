@@ -91,8 +91,7 @@ async function drop(
     await eventually(
       `the moment of a call: ${phase}`,
       async () => {
-        const response = await fetch(`${phone.server.url}/api/dashboard/active`);
-        const { calls } = (await response.json()) as { calls: CallRecord[] };
+        const calls = await phone.server.calls.active();
         const record = calls.find(({ caller }) => caller === from);
         return record !== undefined && MOMENTS[phase](record) ? true : undefined;
       },

@@ -63,10 +63,12 @@ export function hungCalls(): HungCall[] {
   });
 }
 
-/** Every two modes, each of them in every phase, hanging in every way and with fillers and without. */
+/** Every two modes; each of them in every phase, hanging in every way, and with fillers and without. */
 export const HUNG_ASPECTS: readonly Aspect<HungCall>[] = [
-  ({ modes, second }) => `${modes}, ${second}`,
-  ({ modes, fillers }) => `${modes}, ${fillers}`,
+  ({ modes }) => `${modes}`,
+  ({ modes: [, other], second }) => `${other}, ${second}`,
+  ({ modes: [, other], fillers }) => `${other}, ${fillers}`,
+  ({ modes: [first], fillers }) => `${first}, ${fillers}`,
   ({ modes: [first], phase }) => `${first}, ${phase}`,
   ({ modes: [, other], phase }) => `${other}, ${phase}`,
   ({ second, phase }) => `${second}, ${phase}`,

@@ -84,8 +84,8 @@ export async function startPhone(
   };
   const ended = async (carrierCallId: string): Promise<CallRecord> => {
     for (let attempt = 0; attempt < 200; attempt += 1) {
-      const found = await record(carrierCallId).catch(() => undefined);
-      if (found?.status === 'completed') return found;
+      const found = await server.calls.get(carrierCallId);
+      if (found?.status === 'completed') return await record(carrierCallId);
       await pause(systemClock, 50);
     }
     throw new Error(`the call ${carrierCallId} did not end`);

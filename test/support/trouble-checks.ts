@@ -22,18 +22,13 @@ export const APOLOGY = /something went wrong/;
 const SENTENCE =
   /^(Deepgram|AssemblyAI|OpenAI|OpenAI Realtime|Anthropic|ElevenLabs|ElevenLabs Agents|Gemini Live|Cartesia|The transcription server|language model|text-to-speech|The realtime model|The voice) (refused|is asked|wants|cannot|could not|closed|did not|does not|has|gave|broke|sent|lost)/;
 
-/** Every vendor gets into trouble; each stage has each trouble; each kind comes in every phase, and so does each end that it may have. */
+/** Every vendor gets into trouble, and every trouble occurs; each stage has each kind of it; in every phase it has each end that it may have. */
 export const TROUBLED_ASPECTS: readonly Aspect<TroubledCall>[] = [
   ({ vendor }) => vendor,
-  ({ stage, trouble }) => `${stage}, ${trouble.name}`,
-  (call) => `${kindOf(call)}, ${call.phase}`,
+  ({ trouble }) => trouble.name,
+  (call) => `${call.stage}, ${kindOf(call)}`,
+  ({ trouble, phase }) => `${trouble.closeCode !== undefined}, ${phase}`,
   (call) => `${call.stage}, ${call.phase}, ${wantedEnd(call)}`,
-];
-
-/** Of the troubles of connections, every vendor has some in every phase. */
-export const DROP_ASPECTS: readonly Aspect<TroubledCall>[] = [
-  ...TROUBLED_ASPECTS,
-  ({ vendor, phase }) => `${vendor}, ${phase}`,
 ];
 
 /** A close is of its kind, whichever code a vendor has for it. */
@@ -45,9 +40,8 @@ function kindOf(call: TroubledCall): string {
 /** The calls of all stages in which a vendor has one of these troubles. */
 export function troubledCalls(
   troublesOf: (manner: VendorManner) => readonly VendorTrouble[],
-  aspects = TROUBLED_ASPECTS,
 ): Readonly<Record<TroubledStage, readonly TroubledCall[]>> {
-  const calls = rotated(cells(troublesOf), aspects);
+  const calls = rotated(cells(troublesOf), TROUBLED_ASPECTS);
   const of = (wanted: TroubledStage) => calls.filter(({ stage }) => stage === wanted);
   return { stt: of('stt'), llm: of('llm'), tts: of('tts'), engine: of('engine') };
 }

@@ -80,12 +80,13 @@ export interface CarrierCell {
 }
 
 /**
- * Everybody gets into trouble; each phase, each trouble and each stage occur on both carriers, and each stage has each of its ends. Everybody with
- * every trouble is a matter of calls without a carrier.
+ * Everybody gets into trouble, and in every phase somebody does; each trouble and each stage occur on both carriers, and each stage has each of its
+ * ends. Every stage in every phase is a matter of calls without a carrier.
  */
 export const CARRIER_ASPECTS: readonly Aspect<CarrierCell>[] = [
   ({ cell: { part } }) => part,
-  ({ cell: { phase }, id }) => `${phase}, ${id}`,
+  ({ cell: { phase } }) => phase,
+  ({ id }) => id,
   ({ cell: { trouble }, id }) => `${trouble?.name}, ${id}`,
   ({ cell: { part }, id }) => `${stageOf(part)}, ${id}`,
   ({ cell }) => `${stageOf(cell.part)}, ${wantedCellEnd(cell)}`,

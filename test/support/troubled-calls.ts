@@ -39,7 +39,6 @@ const INTO_QUESTION_MS = 900;
 /** An agent that was quiet for so long has finished. */
 const QUIET_MS = 600;
 const LONGEST_MOMENT_MS = 40_000;
-/** Each look is a request, which takes longer than all else that happens in that time. */
 const LOOK_EVERY_MS = 80;
 
 /** A word that no other call of the group has. */
@@ -104,18 +103,12 @@ export class ActiveCalls {
     this.#isLooking = true;
     while (this.#followers.size > 0) {
       // The server may close behind the last call.
-      const calls = await this.#calls().catch(() => []);
+      const calls = await this.#phone.server.calls.active().catch(() => []);
       for (const call of calls)
         this.#followers.get(call.direction === 'inbound' ? call.caller : call.callee)?.(call);
       await pause(systemClock, LOOK_EVERY_MS);
     }
     this.#isLooking = false;
-  }
-
-  async #calls(): Promise<CallRecord[]> {
-    const response = await fetch(`${this.#phone.server.url}/api/dashboard/active`);
-    const { calls } = (await response.json()) as { calls: CallRecord[] };
-    return calls;
   }
 }
 

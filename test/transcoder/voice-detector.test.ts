@@ -49,15 +49,15 @@ function decide(detector: VoiceDetector, frames: readonly Int16Array[]): string 
 const MINUTE = 3000;
 
 describe('the decisions are those of libfvad', () => {
-  it.each(SOUNDS)('for a minute of %s', (name) => {
-    const frames = sound(name, MINUTE);
+  it.each(SOUNDS)('for seconds of %s', (name) => {
+    const frames = sound(name, runs(500, MINUTE));
     const expected = decideByReference(frames);
     for (const { backend, title } of subjects)
       expect(decide(backend.createVoiceDetector(), frames), title).toBe(expected);
   });
 
   it('for minutes of all of it', () => {
-    const frames = medley(1, runs(3, 10) * MINUTE);
+    const frames = medley(1, runs(1, 10) * MINUTE);
     const expected = decideByReference(frames);
     expect(expected).toMatch(/10.*10.*10/);
     for (const { backend, title } of subjects)

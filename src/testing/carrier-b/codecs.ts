@@ -1,4 +1,5 @@
 // Audio on carrier B's wire: what the carrier sends in the codec that it granted, and what the server sends in the one it asked for.
+import { SampleReader, toBytes } from '../../audio/pcm-bytes.js';
 import { transcoder } from '../../transcoder/select.js';
 import { resampleRecording } from '../resample.js';
 import type { ByteOrder, StreamCodecName } from './options.js';
@@ -25,14 +26,11 @@ function swapPairs(bytes: Buffer, byteOrder: ByteOrder): Buffer {
 }
 
 function toLinearBytes(samples: Int16Array, byteOrder: ByteOrder): Buffer {
-  const bytes = Buffer.alloc(samples.length * 2);
-  for (const [index, sample] of samples.entries()) bytes.writeInt16LE(sample, index * 2);
-  return swapPairs(bytes, byteOrder);
+  return swapPairs(Buffer.from(toBytes(samples)), byteOrder);
 }
 
 function fromLinearBytes(payload: Uint8Array, byteOrder: ByteOrder): Int16Array {
-  const bytes = swapPairs(Buffer.from(payload), byteOrder);
-  return Int16Array.from({ length: bytes.length / 2 }, (_, index) => bytes.readInt16LE(index * 2));
+  return new SampleReader().read(swapPairs(Buffer.from(payload), byteOrder));
 }
 
 /** Encodes frames of 160 samples at 8 kHz. Holds the state of one stream. */

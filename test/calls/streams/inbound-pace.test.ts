@@ -48,16 +48,17 @@ describe('the pace of the caller’s audio', () => {
   it('forgives who is a little fast, for as long as it takes, and not who is twice as fast', () => {
     const clock = new FakeClock();
     const [little, twice] = [new InboundPace(MULAW_8K, clock.now()), new InboundPace(MULAW_8K, clock.now())];
-    let wasExhausted = 0;
+    let [wasExhausted, exhaustedLittle] = [0, 0];
     for (let frame = 0; frame < 100_000; frame += 1) {
       clock.advance(19);
       little.take(160, clock.now());
-      expect(little.isExhausted).toBe(false);
+      if (little.isExhausted) exhaustedLittle += 1;
       if (frame >= 5000) continue;
       twice.take(160, clock.now());
       twice.take(160, clock.now());
       wasExhausted ||= twice.isExhausted ? frame : 0;
     }
+    expect(exhaustedLittle).toBe(0);
     expect(wasExhausted).toBeGreaterThan(0);
   });
 });

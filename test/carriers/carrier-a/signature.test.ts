@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { SignatureError } from '../../../src/base/errors.js';
 import { signatureOf, verifyUpgradeUrl, verifyWebhook } from '../../../src/carriers/carrier-a/signature.js';
 import { transcoder } from '../../../src/transcoder/select.js';
+import { runs } from '../../support/depth.js';
 
 interface Fixture {
   id: string;
@@ -158,6 +159,7 @@ describe('verifyWebhook', () => {
       fc.property(garbage, (over) => {
         expect(() => verifyWebhook(transcoder, request(over))).toThrow(SignatureError);
       }),
+      { numRuns: runs(30, 300) },
     );
   });
 });

@@ -4,14 +4,13 @@ import { rotated } from '../../support/rotated.js';
 import {
   checkReconnected,
   checkToolResult,
-  DROP_ASPECTS,
   describeTrouble,
   troubledCalls,
 } from '../../support/trouble-checks.js';
 import { dropsOf } from '../../support/vendor-troubles.js';
 import { wantedEnd } from '../../support/wanted-ends.js';
 
-const CALLS = troubledCalls(dropsOf, DROP_ASPECTS);
+const CALLS = troubledCalls(dropsOf);
 /** Those whose connection is broken while a tool runs. */
 const WITH_TOOL = cells(dropsOf).filter(
   (call) => call.stage === 'engine' && call.phase === 'thinking' && wantedEnd(call) === 'goes on',

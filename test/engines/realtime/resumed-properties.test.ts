@@ -340,7 +340,7 @@ async function check(plan: Plan): Promise<void> {
 
 it('whenever a process dies: each turn once, a true transcript, no second greeting, no tool twice, and an answer', async () => {
   await fc.assert(fc.asyncProperty(plan, check), {
-    numRuns: Number(process.env.SCHEDULES ?? runs(60, 1500)),
+    numRuns: Number(process.env.SCHEDULES ?? runs(30, 1500)),
     seed: Number(process.env.SEED ?? 1),
   });
   expect(resumedSessions).toBeGreaterThan(0);

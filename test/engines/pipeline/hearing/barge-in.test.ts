@@ -158,7 +158,7 @@ describe('BargeIn', () => {
       const signs = [...lexicon.backchannels];
       // Each is the first and the second of some pairs.
       for (const [index, one] of signs.entries())
-        for (const other of [...signs, ...signs].slice(index, index + runs(6, signs.length))) {
+        for (const other of [...signs, ...signs].slice(index, index + runs(3, signs.length))) {
           const machine = new BargeIn({ voicedMs: 500, words: 2, lexicon });
           const text = `${one}, ${other}.`;
           machine.speechStarted(480);
