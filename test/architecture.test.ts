@@ -339,9 +339,19 @@ function boundOf(file: string, largest: Readonly<Record<string, number>>): numbe
   return Object.entries(largest).find(([end]) => file.endsWith(`/${end}`) || file === end)?.[1] ?? 12;
 }
 
-function classesOf(file: string): ts.ClassDeclaration[] {
-  const source = ts.createSourceFile(file, text.get(file) ?? '', ts.ScriptTarget.Latest, true);
-  return source.statements.filter(ts.isClassDeclaration);
+const classes = new Map<string, readonly ts.ClassDeclaration[]>();
+
+function classesOf(file: string): readonly ts.ClassDeclaration[] {
+  const found = classes.get(file) ?? parsedClasses(text.get(file) ?? '');
+  classes.set(file, found);
+  return found;
+}
+
+function parsedClasses(source: string): readonly ts.ClassDeclaration[] {
+  if (!/\bclass\b/.test(source)) return [];
+  return ts
+    .createSourceFile('source.ts', source, ts.ScriptTarget.Latest)
+    .statements.filter(ts.isClassDeclaration);
 }
 
 function isMutable(member: ts.ClassElement): boolean {

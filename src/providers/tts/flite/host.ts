@@ -3,7 +3,8 @@
 import { Worker } from 'node:worker_threads';
 import { type Clock, systemClock, type Timer } from '../../../base/clock.js';
 import { ProviderError } from '../../../base/errors.js';
-import type { FliteReply, FliteRequest } from './worker.js';
+import type { FliteModule } from './wasi.js';
+import type { FliteReply, FliteRequest, FliteStart } from './worker.js';
 
 export interface FliteHostOptions {
   /** Path of the synthesizer's WebAssembly file. */
@@ -15,7 +16,7 @@ export interface FliteHostOptions {
   /** @default the system's */
   readonly clock?: Clock;
   /** Starts a thread. Tests put one of their own here. */
-  readonly startWorker?: (wasmPath: string) => Worker;
+  readonly startWorker?: (start: FliteStart) => Worker;
 }
 
 export interface RawAudio {
@@ -42,6 +43,8 @@ export class FliteHost {
   readonly #options: FliteHostOptions;
   #queue: Job[] = [];
   #worker: Worker | undefined;
+  /** By the first thread. */
+  #compiled: FliteModule | undefined;
   #ready = false;
   #current: Job | undefined;
   #timer: Timer | undefined;
@@ -56,7 +59,7 @@ export class FliteHost {
   warmUp(): void {
     if (this.#worker !== undefined) return;
     const { wasmPath, startWorker = startFliteWorker } = this.#options;
-    const worker = startWorker(wasmPath);
+    const worker = startWorker(this.#compiled ?? wasmPath);
     this.#worker = worker;
     this.#ready = false;
     worker.on('message', (reply: FliteReply) => this.#receive(worker, reply));
@@ -136,8 +139,10 @@ export class FliteHost {
     this.#unlimit();
     const job = this.#current;
     this.#current = undefined;
-    if (reply.type === 'ready') this.#ready = true;
-    else job?.resolve({ pcm: reply.pcm, sampleRateHz: reply.sampleRateHz });
+    if (reply.type === 'ready') {
+      this.#ready = true;
+      this.#compiled = reply.compiled;
+    } else job?.resolve({ pcm: reply.pcm, sampleRateHz: reply.sampleRateHz });
     this.#advance();
   }
 
@@ -179,10 +184,10 @@ export class FliteHost {
   }
 }
 
-function startFliteWorker(wasmPath: string): Worker {
+function startFliteWorker(start: FliteStart): Worker {
   // The flags of the main thread are not for this one: some of them refuse to run a file.
   return new Worker(new URL('./worker.js', import.meta.url), {
-    workerData: { wasmPath },
+    workerData: start,
     execArgv: [],
   });
 }

@@ -17,7 +17,7 @@ export type FliteModule = object & { readonly fliteModule?: never };
 
 const { WebAssembly } = globalThis as unknown as { WebAssembly: WebAssemblyGlobal };
 
-/** Compiles the bytes of the package's file, once per thread. */
+/** Compiles the bytes of the package's file. All threads can run what one has compiled. */
 export function compileFlite(bytes: Uint8Array): Promise<FliteModule> {
   return WebAssembly.compile(bytes);
 }

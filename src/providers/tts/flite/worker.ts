@@ -1,7 +1,7 @@
 // The thread in which Flite speaks: one sentence after the other, so that synthesis never holds up a call's audio.
 import { readFile } from 'node:fs/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { compileFlite, runFlite } from './wasi.js';
+import { compileFlite, type FliteModule, runFlite } from './wasi.js';
 
 /** What the thread is asked. */
 export interface FliteRequest {
@@ -10,17 +10,20 @@ export interface FliteRequest {
   readonly text: string;
 }
 
-/** What it answers. After `failed` its owner ends it: a trapped instance proves nothing about the next. */
+/** What it is started with: the path of the synthesizer, or what an earlier thread has compiled. */
+export type FliteStart = string | FliteModule;
+
+/** What it answers. `compiled` is for later threads: compiling takes much longer than all else that a thread begins with. After `failed` its owner ends it: a trapped instance proves nothing about the next. */
 export type FliteReply =
-  | { type: 'ready' }
+  | { type: 'ready'; compiled: FliteModule }
   | { type: 'spoken'; id: number; pcm: Int16Array<ArrayBuffer>; sampleRateHz: number }
   | { type: 'failed'; id: number; why: string };
 
 const port = parentPort;
 if (port === null) throw new Error('this file runs in a worker thread only');
 
-const { wasmPath } = workerData as { wasmPath: string };
-const module = await compileFlite(await readFile(wasmPath));
+const start = workerData as FliteStart;
+const module = typeof start === 'string' ? await compileFlite(await readFile(start)) : start;
 
 port.on('message', ({ id, voice, text }: FliteRequest) => {
   try {
@@ -34,5 +37,5 @@ port.on('message', ({ id, voice, text }: FliteRequest) => {
     port.postMessage(reply);
   }
 });
-const ready: FliteReply = { type: 'ready' };
+const ready: FliteReply = { type: 'ready', compiled: module };
 port.postMessage(ready);

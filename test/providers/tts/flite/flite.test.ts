@@ -13,7 +13,7 @@ import type { ChatMessage } from '../../../../src/providers/language-model.js';
 import { scriptedAnswer } from '../../../../src/providers/llm/scripted/rules.js';
 import { locateFlite } from '../../../../src/providers/tts/flite/package.js';
 import { toFliteRequests } from '../../../../src/providers/tts/flite/text.js';
-import type { FliteReply, FliteRequest } from '../../../../src/providers/tts/flite/worker.js';
+import type { FliteReply, FliteRequest, FliteStart } from '../../../../src/providers/tts/flite/worker.js';
 import { FLITE_VOICES, FliteTextToSpeech, type FliteVoice } from '../../../../src/providers/tts/index.js';
 import { SentenceCache } from '../../../../src/providers/tts/sentence-cache.js';
 import { loudness } from '../../../../scripts/loudness.mjs';
@@ -164,6 +164,8 @@ describe('FliteTextToSpeech', () => {
   });
 });
 
+const COMPILED = {};
+
 /** A thread that does what the test says. */
 class FakeThread extends EventEmitter {
   readonly requests: FliteRequest[] = [];
@@ -185,6 +187,10 @@ class FakeThread extends EventEmitter {
     this.emit('message', reply);
   }
 
+  begin(): void {
+    this.reply({ type: 'ready', compiled: COMPILED });
+  }
+
   speak(): void {
     const request = this.requests.at(-1);
     if (request === undefined) throw new Error('nothing was asked');
@@ -194,13 +200,15 @@ class FakeThread extends EventEmitter {
 
 function fakeHost() {
   const threads: FakeThread[] = [];
+  const starts: FliteStart[] = [];
   const clock = new FakeClock();
   const host = new FliteHost({
     wasmPath: '/nowhere',
     clock,
     sentenceLimitMs: 5,
-    startWorker: () => {
+    startWorker: (start) => {
       const thread = new FakeThread();
+      starts.push(start);
       threads.push(thread);
       return thread as unknown as Worker;
     },
@@ -210,14 +218,14 @@ function fakeHost() {
     if (found === undefined) throw new Error('no such thread');
     return found;
   };
-  return { clock, host, threads, thread };
+  return { clock, host, threads, starts, thread };
 }
 
 describe('FliteHost', () => {
   it('ends its thread when it is idle, and starts another one for the next sentence', async () => {
-    const { host, threads, thread } = fakeHost();
+    const { host, threads, starts, thread } = fakeHost();
     const spoken = host.speak('slt', 'a', never);
-    thread(0).reply({ type: 'ready' });
+    thread(0).begin();
     await host.closeIdle();
     expect(thread(0).terminated).toBe(false);
     thread(0).speak();
@@ -226,13 +234,16 @@ describe('FliteHost', () => {
     expect(thread(0).terminated).toBe(true);
     host.warmUp();
     expect(threads).toHaveLength(2);
+    // What the first one has compiled need not be compiled again.
+    expect(starts).toEqual(['/nowhere', COMPILED]);
+    expect(starts[1]).toBe(COMPILED);
   });
 
   it('speaks one sentence at a time, in order', async () => {
     const { host, thread } = fakeHost();
     const spoken = ['a', 'b'].map((text) => host.speak('slt', text, never));
     expect(thread(0).requests).toEqual([]);
-    thread(0).reply({ type: 'ready' });
+    thread(0).begin();
     expect(thread(0).requests.map(({ text }) => text)).toEqual(['a']);
     thread(0).speak();
     expect(thread(0).requests.map(({ text }) => text)).toEqual(['a', 'b']);
@@ -246,7 +257,7 @@ describe('FliteHost', () => {
     const first = host.speak('slt', 'a', abort.signal);
     const queued = host.speak('slt', 'b', abort.signal);
     const other = host.speak('slt', 'c', never);
-    thread(0).reply({ type: 'ready' });
+    thread(0).begin();
     abort.abort();
     await expect(first).rejects.toThrow();
     await expect(queued).rejects.toThrow();
@@ -267,14 +278,14 @@ describe('FliteHost', () => {
       const { host, threads, thread } = fakeHost();
       const bad = host.speak('slt', 'bad', never);
       const good = host.speak('slt', 'good', never);
-      thread(0).reply({ type: 'ready' });
+      thread(0).begin();
       harm(thread(0));
       const failed: unknown = await bad.catch((error: unknown) => error);
       expect(failed).toBeInstanceOf(ProviderError);
       expect(failed).toMatchObject({ cause: { message } });
       expect(thread(0).terminated).toBe(true);
       expect(threads).toHaveLength(2);
-      thread(1).reply({ type: 'ready' });
+      thread(1).begin();
       thread(1).speak();
       expect((await good).pcm[0]).toBe(2);
     },
@@ -288,15 +299,15 @@ describe('FliteHost', () => {
     };
     const slow = host.speak('slt', 'slow', never);
     const next = host.speak('slt', 'next', never);
-    thread(0).reply({ type: 'ready' });
+    thread(0).begin();
     await tooLong();
     expect(threads).toHaveLength(2);
     expect(thread(0).terminated).toBe(true);
-    thread(1).reply({ type: 'ready' });
+    thread(1).begin();
     void tooLong();
     await expect(slow).rejects.toThrow(/too long/);
     expect(thread(1).terminated).toBe(true);
-    thread(2).reply({ type: 'ready' });
+    thread(2).begin();
     thread(2).speak();
     expect((await next).pcm).toHaveLength(1);
   });
@@ -304,7 +315,7 @@ describe('FliteHost', () => {
   it('takes an answer that came while this thread stood still', async () => {
     const { clock, host, threads, thread } = fakeHost();
     const spoken = host.speak('slt', 'hello', never);
-    thread(0).reply({ type: 'ready' });
+    thread(0).begin();
     // Both are due after the stall, the answer behind the limit.
     clock.advance(40);
     thread(0).speak();
@@ -320,7 +331,7 @@ describe('FliteHost', () => {
     for (const one of both) await expect(one).rejects.toBeInstanceOf(ProviderError);
     const next = host.speak('slt', 'c', never);
     expect(threads).toHaveLength(2);
-    thread(1).reply({ type: 'ready' });
+    thread(1).begin();
     thread(1).speak();
     expect((await next).pcm).toHaveLength(1);
   });
