@@ -26,7 +26,7 @@ export interface LiveMixOptions {
   readonly backend: TranscoderBackend;
   /** How long everything is held back. */
   readonly delayMs: number;
-  /** The caller's audio that is later than this is taken for audio after a gap, not for late audio. @default delayMs */
+  /** The caller's audio that is later than this is heard when it comes. @default delayMs */
   readonly patienceMs?: number;
   /** When it begins. */
   readonly nowMs: number;

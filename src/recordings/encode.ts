@@ -98,10 +98,10 @@ function write({ callId, tapes, part, key }: EncodeJob): EncodeResult {
     const tracks = new StereoTrack(heard, format, writer);
     const [caller, agent] = [new TrackReader(format), new TrackReader(format)];
     const places = new Places(heard);
-    read(({ type, bytes }) => {
+    read(({ type, ticks, bytes }) => {
       if (type === RECORD.line) places.change(bytes);
       else if (type === RECORD.caller)
-        caller.read(bytes, places.line.inbound, places.ofCaller(bytes.length), (at, audio) =>
+        caller.read(bytes, places.line.inbound, places.ofCaller(bytes.length, ticks), (at, audio) =>
           tracks.put(0, at, audio),
         );
       else if (type === RECORD.agent)

@@ -235,7 +235,8 @@ export class Places {
     this.#line = readLine(bytes);
   }
 
-  ofCaller(length: number): Place {
+  /** Nothing is heard of what came while the recording was paused, even if it was said before: it came late, and may be what the pause is for. */
+  ofCaller(length: number, cameAt: number): Place {
     const step = this.#heard.steps[this.#step];
     const isNext = step?.piece !== this.#pieces;
     if (step !== undefined && !isNext) {
@@ -246,7 +247,8 @@ export class Places {
     const at = this.#callerAt;
     const ticks = ticksOf(length, this.#line.inbound);
     this.#callerAt += ticks;
-    return { at, isNext, length: ticks };
+    const isPaused = this.#heard.pauses.some(({ from, to }) => from < cameAt && cameAt <= to);
+    return { at, isNext, length: isPaused ? 0 : ticks };
   }
 
   ofAgent(length: number): Place {

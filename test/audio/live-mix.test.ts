@@ -142,16 +142,22 @@ describe('the sound of a live call', () => {
     expect(missing).toBeLessThan(40);
   });
 
-  it('has what is later than its patience where it came, so that nothing before a pause is heard', () => {
-    mix = new LiveMix({ backend: transcoder, delayMs: 1200, patienceMs: 200, nowMs: BEGIN_MS });
-    mix.line(PCM_16K, PCM_16K);
-    hearCaller(BEGIN_MS, BEGIN_MS + 1000);
-    // A stall of 600 ms, and all that was said in it at once.
-    for (let count = 1; count <= 30; count += 1) mix.caller(frame(9), BEGIN_MS + 1600);
-    mix.pause(BEGIN_MS + 1600 - 1200);
-    for (let nowMs = BEGIN_MS + 1040; nowMs <= BEGIN_MS + 4000; nowMs += 40) take(nowMs);
-    expect(heard.caller.filter((level) => level === 9)).toEqual([]);
-  });
+  it.each([
+    [1200, true],
+    [200, false],
+  ])(
+    'a tone on a line that has fallen behind by 1,100 ms is in front of the pause for it with a patience of %i ms: %s',
+    (patienceMs, isHeard) => {
+      mix = new LiveMix({ backend: transcoder, delayMs: 1200, patienceMs, nowMs: BEGIN_MS });
+      mix.line(PCM_16K, PCM_16K);
+      const toneEndMs = BEGIN_MS + 1500;
+      hearCaller(BEGIN_MS, toneEndMs, (endMs) => (endMs > BEGIN_MS + 1000 ? 1100 : 0));
+      // The key is told 150 ms behind its tone.
+      mix.pause(toneEndMs + 1100 + 150 - 1200);
+      for (let nowMs = toneEndMs + 1120; nowMs <= BEGIN_MS + 5000; nowMs += 40) take(nowMs);
+      expect(heard.caller.includes(toneEndMs)).toBe(isHeard);
+    },
+  );
 
   it.each([100, 800])('finds the place again of a caller of whom %i ms were lost', (lostMs) => {
     hearCaller(BEGIN_MS, BEGIN_MS + 1000);

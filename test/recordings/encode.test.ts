@@ -176,6 +176,24 @@ describe('a pause', () => {
   });
 });
 
+describe('a pause for a key that came late', () => {
+  it('is silent where its tone was', async () => {
+    const { caller } = await recorded((tape) => {
+      speak(tape, 2000);
+      // Two seconds without a frame, and then all at once, with the key that was pressed at their beginning.
+      for (let count = 0; count < 100; count += 1) tape.caller(level(CALLER, 20), 4000);
+      tape.pause(3000);
+      tape.resume(7000);
+      speak(tape, 8000, { fromMs: 7000 });
+      tape.end(8000);
+    });
+    expect(spansOf(caller)).toEqual([
+      { fromMs: 0, toMs: 2000 },
+      { fromMs: 7000, toMs: 8000 },
+    ]);
+  });
+});
+
 describe('a call that another process went on with', () => {
   it('is one recording with its gap as silence', async () => {
     const folder = await makeFolder();

@@ -18,6 +18,8 @@ export const KEYS_LEFT_OUT = '[keys]';
 
 const PRESSED = new RegExp(`${KEYS_TEXT}[0-9A-D*#](?: [0-9A-D*#](?!\\w))*`, 'g');
 const TOOL_FAILED = 'The tool failed.';
+/** The name in the entry of a tool, and whether it failed. */
+const TOOL_TEXT = /^(.*?)(?: (failed): |: |$)/s;
 
 /** The fact without words or keys, where none are kept; undefined where nothing is left of it. */
 export function privateFact(fact: CallFact, policy: PrivacyPolicy): CallFact | undefined {
@@ -25,10 +27,9 @@ export function privateFact(fact: CallFact, policy: PrivacyPolicy): CallFact | u
   if (fact.type === 'dtmf.received') return policy.keys === 'none' ? undefined : fact;
   if (fact.type === 'transcript.segment') {
     const entry = privateEntry(fact.entry, policy);
-    if (fact.tool === undefined) return { ...fact, entry };
-    const tool = privateTool(fact.tool, policy);
-    const text = policy.transcript === 'none' ? '' : toolText(tool, entry);
-    return { ...fact, entry: { ...entry, text }, tool };
+    return fact.tool === undefined
+      ? { ...fact, entry }
+      : { ...fact, entry, tool: privateTool(fact.tool, policy) };
   }
   if (fact.type === 'agent.changed') return { ...fact, summary: privateText(fact.summary, policy) };
   if (fact.type !== 'turn.completed') return fact;
@@ -53,6 +54,7 @@ export function maskPressed(text: string): string {
 /** Empty and final, it says when somebody spoke, and puts nothing into the transcript. */
 function privateEntry(entry: TranscriptEntry, policy: PrivacyPolicy): TranscriptEntry {
   if (policy.transcript === 'none') return { ...entry, text: '', final: true };
+  if (entry.role === 'tool') return { ...entry, text: toolText(entry, policy) };
   return { ...entry, text: privateText(entry.text, policy) };
 }
 
@@ -63,14 +65,15 @@ function privateText(text: string, { transcript, keys }: PrivacyPolicy): string 
 
 /** What it was called with, and what it gave, may say anything in any form: it is kept whole, or not at all. An error is redacted like words. */
 function privateTool(tool: ToolCall, { transcript, keys }: PrivacyPolicy): ToolCall {
-  const mayQuote = transcript === 'none' || keys === 'none';
-  const error = mayQuote && tool.error !== null ? TOOL_FAILED : tool.error;
+  const isQuoting = transcript === 'none' || keys === 'none';
+  const error = isQuoting && tool.error !== null ? TOOL_FAILED : tool.error;
   return { ...tool, arguments: null, result: null, error };
 }
 
-/** The entry of a tool of which no result is kept. */
-function toolText({ name, error }: ToolCall, { final }: TranscriptEntry): string {
+/** The entry of a tool without its result, and without its error where that may quote keys. */
+function toolText({ text, final }: TranscriptEntry, { keys }: PrivacyPolicy): string {
+  const [, name = '', failed] = TOOL_TEXT.exec(text) ?? [];
   if (!final) return name;
-  if (error === null) return `${name}: done`;
-  return error === TOOL_FAILED ? `${name} failed` : `${name} failed: ${error}`;
+  if (failed === undefined) return `${name}: done`;
+  return keys === 'none' ? `${name} failed` : text;
 }

@@ -19,6 +19,11 @@ export interface Sounds {
 const SOUNDS_FROM = 4 / 128;
 /** How long a character takes where nothing tells: some 15 a second. */
 const CHARACTER_MS = 65;
+/** An entry has no more sound than a slow voice takes for it: what comes behind that is noise. */
+const SLOWEST = 2;
+const LEAST_MS = 1000;
+/** The words of a longer text are not found: that takes time that grows with its square. */
+const MAX_LENGTH = 5000;
 
 export const NO_SOUNDS: Sounds = { caller: [], agent: [] };
 
@@ -40,9 +45,11 @@ export function soundsOf(envelope: AudioEnvelope | null | undefined): Sounds {
   return { caller: spansOf(shape.caller), agent: spansOf(shape.agent) };
 }
 
-/** The words of a text, as characters of it: in any script. */
+/** The words of a text, as characters of it: in any script. None where they are not to be found. */
 export function wordsOf(text: string): readonly Span[] {
   const words: Span[] = [];
+  // Browsers of before 2024 may have no segmenter.
+  if (text.length > MAX_LENGTH || Intl.Segmenter === undefined) return words;
   for (const { segment, index, isWordLike } of new Intl.Segmenter(undefined, { granularity: 'word' }).segment(
     text,
   ))
@@ -61,9 +68,15 @@ export function soundOf(
     (soonest, { role, at }) => (role === entry.role && at > entry.at ? Math.min(soonest, at) : soonest),
     Number.POSITIVE_INFINITY,
   );
-  const within = side
-    .filter(({ from, to }) => to > entry.at && from < next)
-    .map(({ from, to }) => ({ from: Math.max(from, entry.at), to: Math.min(to, next) }));
+  const within: Span[] = [];
+  let leftMs = Math.max(LEAST_MS, SLOWEST * entry.text.length * CHARACTER_MS);
+  for (const { from, to } of side) {
+    const begin = Math.max(from, entry.at);
+    const end = Math.min(to, next, begin + leftMs);
+    if (begin >= end) continue;
+    within.push({ from: begin, to: end });
+    leftMs -= end - begin;
+  }
   if (within.length > 0) return within;
   return [{ from: entry.at, to: Math.min(next, entry.at + entry.text.length * CHARACTER_MS) }];
 }

@@ -61,6 +61,22 @@ describe('where a side sounded', () => {
   });
 });
 
+it('the last entry of a call does not sound on in the noise behind it', () => {
+  const last = entry('user', 1000, 'Bye.');
+  expect(
+    soundOf(last, [last], {
+      caller: [
+        { from: 1200, to: 1500 },
+        { from: 4000, to: 90_000 },
+      ],
+      agent: [],
+    }),
+  ).toEqual([
+    { from: 1200, to: 1500 },
+    { from: 4000, to: 4700 },
+  ]);
+});
+
 describe('the word that is said', () => {
   const wordsAt = (text: string, times: readonly number[], sound = [{ from: 0, to: 1000 }]) => {
     const words = wordsOf(text);
@@ -100,5 +116,7 @@ describe('the word that is said', () => {
     expect(wordsAt('今日は晴れです。', [0, 999])).toEqual(['今日', 'です']);
     expect(wordsAt('…', [500])).toEqual([undefined]);
     expect(wordsAt('', [500])).toEqual([undefined]);
+    expect(wordsOf('x '.repeat(2500)).length).toBe(2500);
+    expect(wordsOf('x '.repeat(2501))).toEqual([]);
   });
 });
