@@ -117,6 +117,7 @@ function createCall({ index, startedAt, live, random }) {
       sendMs = 0,
     ] = stages;
     const totalMs = stages.reduce((sum, ms) => sum + ms, 0);
+    const speechEndedAt = answer === undefined ? null : at;
     at += totalMs + random(1500, 4000);
     const text = answer ?? first;
     const interrupted = answer !== undefined && (index + turnIndex) % 5 === 2;
@@ -137,6 +138,7 @@ function createCall({ index, startedAt, live, random }) {
         index: turnIndex,
         agent: null,
         startedAt: at,
+        speechEndedAt,
         userText: known ? first : '',
         agentText: heard,
         agentTextUnheard: unheard,

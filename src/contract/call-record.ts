@@ -175,6 +175,11 @@ export interface Turn {
   agent: string | null;
   /** When it began. */
   startedAt: number;
+  /**
+   * When the caller had finished what it answers, which its latency counts from. Null if it answers nothing that was said, as a greeting does,
+   * and if nobody reported that end.
+   */
+  speechEndedAt: number | null;
   /** What the caller said. */
   userText: string;
   /** What the caller heard of the answer. */

@@ -69,6 +69,8 @@ export interface OpenTurn {
 export interface WaitingTurn extends OpenTurn {
   readonly account: AnswerAccount;
   readonly interrupted: boolean;
+  /** When the caller had finished what it answers, in epoch milliseconds. @default not known */
+  readonly speechEndedAt?: number | null;
   readonly dueAt: number;
 }
 
@@ -389,7 +391,9 @@ export function complete(turns: Turns, { account, interrupted, at }: End, policy
     if (open === null) return unchanged(next);
     const { isAside } = open;
     const steps = isAside ? open.steps : [...open.steps, ...answerSteps(account)];
-    const over: WaitingTurn = { ...open, steps, account, interrupted, dueAt: at.now + TEXT_WAIT_MS };
+    const speechEndedAt = endOfSpeech(open.latency, at);
+    const dueAt = at.now + TEXT_WAIT_MS;
+    const over: WaitingTurn = { ...open, steps, account, interrupted, speechEndedAt, dueAt };
     const isOwed = account.isOwed || (next.isOwed && (isAside || account.heard === ''));
     const left: Turns = { ...next, open: null, over, heardUntil: at.now, isOwed };
     const waits = policy.transcribesCaller && saidOf(words, steps).some(({ isFinal }) => !isFinal);
@@ -524,13 +528,19 @@ function settle(turns: Turns, policy: TurnsPolicy): Change {
   };
 }
 
+/** In epoch milliseconds. */
+function endOfSpeech({ at: { speechEnded } }: Latency, { now, wall }: Moment): number | null {
+  return speechEnded === undefined ? null : Math.round(wall - (now - speechEnded));
+}
+
 function toRecord({ tools, words }: Turns, over: WaitingTurn): Turn {
-  const { index, startedAt, steps, dropped, latency, account, interrupted } = over;
+  const { index, startedAt, speechEndedAt = null, steps, dropped, latency, account, interrupted } = over;
   const used = steps.flatMap((step) => (step.role === 'tools' ? step.tools : []));
   return {
     index,
     agent: null,
     startedAt,
+    speechEndedAt,
     userText: textOf(saidOf(words, steps)),
     agentText: account.heard,
     agentTextUnheard: `${dropped} ${account.unheard}`.trim(),

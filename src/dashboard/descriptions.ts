@@ -189,6 +189,8 @@ export const FIELDS: { readonly [field: string]: string } = {
   final: 'False while the text may still change.',
   interrupted: 'Whether the agent was interrupted here.',
   index: 'Position, from 0.',
+  speechEndedAt:
+    'When the caller had finished what the turn answers, which its latency counts from; null if there was no such end, as before a greeting, or it is unknown.',
   userText: 'What the caller said.',
   agentText: 'What the caller heard of the answer.',
   agentTextUnheard: 'What was generated but not heard.',

@@ -16,6 +16,7 @@ const TURN = {
   index: 1,
   agent: 'front-desk',
   startedAt: STARTED_AT + 9000,
+  speechEndedAt: STARTED_AT + 10_400,
   userText: 'Are you open on Sunday?',
   agentText: 'Yes, from eight to noon.',
   agentTextUnheard: '',

@@ -313,6 +313,7 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
     index: count,
     agent: agentNameOrNull,
     startedAt: epochMs,
+    speechEndedAt: epochMsOrNull,
     userText: text,
     agentText: text,
     agentTextUnheard: text,

@@ -252,6 +252,7 @@ function whole(turn: Turn, { agent }: CallRecord): Turn {
   return {
     ...turn,
     agent: turn.agent === undefined ? agent : turn.agent,
+    speechEndedAt: turn.speechEndedAt ?? null,
     fillerMs: turn.fillerMs ?? null,
     tokens: turn.tokens ?? null,
     toolCalls: turn.toolCalls.map(wholeTool),

@@ -150,7 +150,7 @@ export class CallTracer {
   }
 
   #turn({ turn, callId, at }: CallEventOf<'turn.completed'>, call: OpenCall): void {
-    const stages = stagesOf(turn.latency, call.anchors);
+    const stages = stagesOf(turn, call.anchors);
     call.anchors = NO_ANCHORS;
     const tokens = takeTokens(call);
     const begins = [turn.startedAt, ...stages.map(({ from }) => from), ...turn.toolCalls.map(startOf)];

@@ -1,6 +1,6 @@
 // When the stages of a turn began and ended, from what its facts say.
 import type { HrTime } from '@opentelemetry/api';
-import type { TurnLatency } from '../contract/call-record.js';
+import type { Turn, TurnLatency } from '../contract/call-record.js';
 
 export type StageName = 'endpointing' | 'stt' | 'llm' | 'tts' | 'send';
 
@@ -20,7 +20,7 @@ const STAGES: readonly { readonly name: StageName; readonly parts: readonly (key
   { name: 'send', parts: ['sendMs'] },
 ];
 
-/** What the facts of a turn tell of its times, as epoch milliseconds. */
+/** What the facts around a turn tell of its times, as epoch milliseconds: for a turn that does not say when the caller's speech ended. */
 export interface TurnAnchors {
   /** The caller's text was complete. */
   readonly textFinalAt: number | null;
@@ -29,11 +29,15 @@ export interface TurnAnchors {
 }
 
 /**
- * The stages of a turn. They are contiguous, and both ends of the whole are known: durations come from the latency, and their place
- * in time from the first frame, or from the caller's complete text when nothing was said. None without an end of speech.
+ * The stages of a turn. They are contiguous: durations come from the latency, and their place in time from the end of the caller's speech,
+ * where it is unknown from the first frame, or from the caller's complete text when nothing was said. None without an end of speech.
  */
-export function stagesOf(latency: TurnLatency, anchors: TurnAnchors): StageTimes[] {
-  const speechEndedAt = endOfSpeech(latency, anchors);
+export function stagesOf(
+  { latency, speechEndedAt: toldAt }: Pick<Turn, 'latency' | 'speechEndedAt'>,
+  anchors: TurnAnchors,
+): StageTimes[] {
+  // Another process, or a log, may be older than the field.
+  const speechEndedAt = toldAt ?? endOfSpeech(latency, anchors);
   if (speechEndedAt === null) return [];
   let at = speechEndedAt;
   const stages: StageTimes[] = [];

@@ -64,6 +64,7 @@ function turnFacts(index) {
         interrupted: false,
         latency: { ...latency, ttsFirstByteMs: 110, sendMs: 5, totalMs, heardMs: totalMs + 40 },
         cost: 0.001,
+        speechEndedAt: null,
         fillerMs: null,
         tokens: null,
         toolCalls: [],

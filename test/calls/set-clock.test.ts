@@ -34,6 +34,7 @@ describe.each(KINDS)('a call in which the system clock is set ($steering, $direc
         interrupted: false,
         latency: unknownLatency(),
         agent: null,
+        speechEndedAt: null,
         fillerMs: null,
         cost: null,
         tokens: null,

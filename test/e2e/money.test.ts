@@ -66,6 +66,7 @@ function play(calls: readonly AnyCall[]): CallBench {
               index: turn++,
               agent: null,
               startedAt: 0,
+              speechEndedAt: null,
               userText: '',
               agentText: '',
               agentTextUnheard: '',

@@ -67,6 +67,7 @@ export function turn(index: number, latency: Partial<TurnLatency> = {}): Turn {
     agentTextUnheard: '',
     interrupted: false,
     latency: { ...unknownLatency(), ...latency },
+    speechEndedAt: null,
     fillerMs: null,
     cost: null,
     tokens: null,

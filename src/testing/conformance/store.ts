@@ -370,6 +370,7 @@ function eventfulCall(call: number, options: { over: boolean }): CallEvent[] {
         index: 0,
         agent: `agent ${call}`,
         startedAt: startOf(call),
+        speechEndedAt: startOf(call) + ms,
         userText: '',
         agentText: '',
         agentTextUnheard: '',

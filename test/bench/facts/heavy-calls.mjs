@@ -72,6 +72,7 @@ export function heavyCall({ index, turns, partials = 0 }) {
         interrupted: false,
         latency: { ...LATENCY, totalMs: 900 + ((turnIndex * 37) % 400) },
         cost: 0.0021,
+        speechEndedAt: null,
         fillerMs: null,
         tokens: null,
         toolCalls: [],

@@ -166,9 +166,14 @@ function Bar({ turn, spokenAt, longest, at }: BarProps) {
   );
 }
 
-/** When the caller had finished, epoch milliseconds: the agent's first words, a filler before all others, came so much later. */
-function endOfSpeech({ startedAt, fillerMs, latency }: Turn, spokenAt: number | undefined): number {
-  return spokenAt === undefined ? startedAt : spokenAt - (fillerMs ?? latency.totalMs ?? 0);
+/**
+ * When the caller had finished, epoch milliseconds. A record of before does not say: there the agent's first words, a filler before all others,
+ * came so much later.
+ */
+function endOfSpeech(turn: Turn, spokenAt: number | undefined): number {
+  const { startedAt, speechEndedAt, fillerMs, latency } = turn;
+  const guess = spokenAt === undefined ? startedAt : spokenAt - (fillerMs ?? latency.totalMs ?? 0);
+  return speechEndedAt ?? guess;
 }
 
 /** A store of an application's may have records of before tokens were told. */
