@@ -77,7 +77,10 @@ export function finished(
   { itemId, turnIndex, agoMs, at }: { itemId: string; turnIndex: number; agoMs: number; at: Moment },
   policy: WordsPolicy,
 ): WordsChange {
-  const quiet = { ...words, endedAt: at.now - agoMs, speakingSince: null };
+  // Not every model tells when the caller begins, or in time: what has ended began before.
+  const endedAt = at.wall - agoMs;
+  const startedAt = Math.min(words.startedAt ?? endedAt, endedAt);
+  const quiet = { ...words, startedAt, endedAt: at.now - agoMs, speakingSince: null };
   const { said, ...change } = sayingOf(quiet, { itemId, turnIndex, at }, policy);
   return { ...change, words: replaced(change.words, { ...said, isEnded: true }) };
 }

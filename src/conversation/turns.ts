@@ -391,7 +391,7 @@ export function complete(turns: Turns, { account, interrupted, at }: End, policy
     if (open === null) return unchanged(next);
     const { isAside } = open;
     const steps = isAside ? open.steps : [...open.steps, ...answerSteps(account)];
-    const speechEndedAt = endOfSpeech(open.latency, at);
+    const speechEndedAt = wallOf(open.latency.at.speechEnded, at);
     const dueAt = at.now + TEXT_WAIT_MS;
     const over: WaitingTurn = { ...open, steps, account, interrupted, speechEndedAt, dueAt };
     const isOwed = account.isOwed || (next.isOwed && (isAside || account.heard === ''));
@@ -528,9 +528,9 @@ function settle(turns: Turns, policy: TurnsPolicy): Change {
   };
 }
 
-/** In epoch milliseconds. */
-function endOfSpeech({ at: { speechEnded } }: Latency, { now, wall }: Moment): number | null {
-  return speechEnded === undefined ? null : Math.round(wall - (now - speechEnded));
+/** In epoch milliseconds; null for what was not reached. */
+function wallOf(reachedAt: number | undefined, { now, wall }: Moment): number | null {
+  return reachedAt === undefined ? null : Math.round(wall - (now - reachedAt));
 }
 
 function toRecord({ tools, words }: Turns, over: WaitingTurn): Turn {
@@ -610,12 +610,13 @@ function withWords(turns: Turns, { words, entries }: callerWords.WordsChange): C
 function tellAgent(
   turns: Turns,
   told: { text: string; final: boolean; interrupted?: boolean },
-  { wall }: Moment,
+  moment: Moment,
 ): Change {
   const { open } = turns;
   if (open === null) return unchanged(turns);
   const { index: turnIndex } = open;
-  const at = open.agentAt ?? wall;
+  // What was heard of a realtime model is known after it: the entry is dated by its first frame.
+  const at = open.agentAt ?? wallOf(open.latency.at.firstFrameSent, moment) ?? moment.wall;
   const id = `agent-${turnIndex}${turns.suffix}`;
   const entry: TranscriptEntry = { id, turnIndex, role: 'agent', at, ...told };
   return {

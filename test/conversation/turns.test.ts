@@ -235,6 +235,16 @@ describe('the turns of a call as a value', () => {
     });
   });
 
+  it('say when the speech ended wherever they have a latency, which counts from it', () => {
+    each(({ facts }) => {
+      for (const fact of facts) {
+        if (fact.type !== 'turn.completed') continue;
+        const { speechEndedAt, latency } = fact.turn;
+        if (latency.totalMs !== null) expect(speechEndedAt).not.toBeNull();
+      }
+    });
+  });
+
   it('name no tool without knowing what became of it', () => {
     each(({ values }) => {
       for (const { history, tools } of values)

@@ -68,6 +68,9 @@ export class CallerTurn {
   /** When the caller began to speak, epoch milliseconds, and when their last sound began, on the clock. */
   #startedAt: number | undefined;
   #soundBeganAt: number | undefined;
+  /** When their last sound began, and when the piece of text before the next one was whole, in epoch milliseconds. */
+  #burstAt = 0;
+  #pieceEndedAt: number | undefined;
   /** Since when the caller makes sounds that no final text came of, on the clock. */
   #unheardSince: number | undefined;
   /** When a sound ended that no words have come of, though they were waited for, on the clock. */
@@ -88,7 +91,7 @@ export class CallerTurn {
     this.#speech = new UserSpeech({
       tell,
       turnIndex,
-      wallNow: () => this.#startedAt ?? clock.wallNow(),
+      wallNow: () => this.#pieceBeganAt,
       now: () => clock.now(),
     });
     this.#keys = new PressedKeys({
@@ -179,8 +182,8 @@ export class CallerTurn {
       this.#unheardSince = this.isSounding ? context.clock.now() : undefined;
     const said = isEcho(text, { isFinal, soundBeganAt: this.#soundBeganAt }) ? '' : text;
     if (isFinal) this.#pieces.push(...pieceOf(said, language));
-    if (isFinal) this.#speech.final(said);
-    else this.#speech.partial(said);
+    if (!isFinal) this.#speech.partial(said);
+    else if (this.#speech.final(said)) this.#pieceEndedAt = context.clock.wallNow();
     const after = this.#speech.text;
     // Who was told of the text may have ended the call.
     if (this.#isClosed) return;
@@ -261,6 +264,7 @@ export class CallerTurn {
     const said = `${this.#speech.take(turnIndex)} ${this.#pressed}`.trim();
     const startedAt = this.#startedAt ?? this.#options.context.clock.wallNow();
     this.#startedAt = undefined;
+    this.#pieceEndedAt = undefined;
     this.#pressed = '';
     const pieces = this.#pieces;
     this.#pieces = [];
@@ -271,6 +275,7 @@ export class CallerTurn {
   /** What was said was no turn. */
   dismiss(): void {
     this.#pieces = [];
+    this.#pieceEndedAt = undefined;
     this.#speech.dismiss();
   }
 
@@ -305,10 +310,17 @@ export class CallerTurn {
     this.#activity?.close();
   }
 
+  /** When the caller began to say the piece of text that comes next, epoch milliseconds: of a turn's first one as the turn began. */
+  get #pieceBeganAt(): number {
+    const began = this.#startedAt ?? this.#options.context.clock.wallNow();
+    return this.#pieceEndedAt === undefined ? began : Math.max(this.#burstAt, this.#pieceEndedAt);
+  }
+
   #speechStarted(): void {
     const { clock } = this.#options.context;
     const beganAt = clock.now() - SPEECH_START_MS;
-    this.#startedAt ??= clock.wallNow() - SPEECH_START_MS;
+    this.#burstAt = clock.wallNow() - SPEECH_START_MS;
+    this.#startedAt ??= this.#burstAt;
     if (!this.#endpointing.active) this.#soundBeganAt = beganAt;
     this.#wordlessSince = Number.NEGATIVE_INFINITY;
     this.#unheardSince ??= beganAt;
