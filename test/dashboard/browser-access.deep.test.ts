@@ -115,6 +115,31 @@ describeInChromium('the page for everybody', (bench) => {
     expect(cut).toBe(0);
   });
 
+  it.each([1440, 1024, 390])('shows whole numbers of many live calls, at %i pixels', async (width) => {
+    const page = await bench.open({}, { viewport: { width, height: 844 } });
+    for (let index = 0; index < 8; index += 1) bench.callOf(`c${index}`)(started(), say('Hello?'));
+    bench.callOf('over')(started(), ended());
+    await page.getByRole('button', { name: 'Show numbers' }).click();
+    await page.locator('article').nth(7).waitFor();
+    const cut = await page.evaluate(
+      `[...document.querySelectorAll('article bdi')].filter(
+        (element) => element.checkVisibility() && element.scrollWidth > element.clientWidth,
+      ).length`,
+    );
+    expect(cut).toBe(0);
+    expect(await page.locator('article').first().innerText()).toContain('+15550111');
+    // Hints that are cut read like other words.
+    const hints =
+      await page.evaluate(`[...document.querySelectorAll('input[type=search]')].filter((element) => {
+      const pen = document.createElement('canvas').getContext('2d');
+      const { font, paddingInlineStart, paddingInlineEnd } = getComputedStyle(element);
+      pen.font = font;
+      const room = element.clientWidth - parseFloat(paddingInlineStart) - parseFloat(paddingInlineEnd);
+      return pen.measureText(element.placeholder).width > room;
+    }).map(({ placeholder }) => placeholder)`);
+    expect(hints).toEqual([]);
+  });
+
   it.each([
     [1440, 900],
     [1024, 768],

@@ -344,12 +344,14 @@ describeInChromium('a call in detail', (bench) => {
 
   it('leads from latency to transcript, and has the slowest turn first where that is asked for', async () => {
     const page = await bench.open({ recordings: new OneRecording() });
+    const toolAt = Date.now() - 4000;
     const began = recorded('c1', {}, [
       {
         type: 'turn.completed',
         turn: {
           ...turn(5, { totalMs: 2000, heardMs: 2100 }),
           startedAt: Date.now() - 5000,
+          speechEndedAt: toolAt - 500,
           fillerMs: 400,
           cost: 0.0123,
           tokens: {
@@ -361,7 +363,7 @@ describeInChromium('a call in detail', (bench) => {
               id: 'tool-1',
               arguments: { text: '{"day":"Friday"}', cut: false },
               result: { text: '{"slots":[', cut: true },
-              startedAt: Date.now() - 4000,
+              startedAt: toolAt,
               durationMs: 900,
             }),
           ],
@@ -376,6 +378,16 @@ describeInChromium('a call in detail', (bench) => {
     expect(await bars.last().textContent()).toContain(
       'look_up 900 msheard after 2.10 s · filler after 400 ms · $0.0123 · 1,410 tokens in (512 cached) · 28 out',
     );
+    // Half a second of two after the end of the caller's speech, whenever the agent was heard first.
+    const bar = page.locator('.tool-bar');
+    expect(await bar.evaluate((element: HTMLElement) => element.style.marginInlineStart)).toBe('25%');
+    expect(
+      await bars
+        .last()
+        .locator('.span-note')
+        .last()
+        .evaluate((note) => note.scrollWidth <= note.clientWidth),
+    ).toBe(true);
     await page.getByText('Arguments and result').click();
     const texts = page.locator('.tool-texts dd');
     expect(await texts.allTextContents()).toEqual(['{"day":"Friday"}', '{"slots":[The rest was not kept.']);

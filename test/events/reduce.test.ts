@@ -368,13 +368,13 @@ describe('reduceCall', () => {
     expect(turns[0]?.toolCalls).toEqual([tools[0], done]);
   });
 
-  it('a turn of a log that is older than its filler, its tokens and the texts of its tools has none', () => {
-    const { fillerMs: _filler, tokens: _tokens, ...older } = turn(0);
+  it('a turn of a log that is older than its end of speech, its filler, its tokens and the texts of its tools has none', () => {
+    const { speechEndedAt: _ended, fillerMs: _filler, tokens: _tokens, ...older } = turn(0);
     const { id: _id, arguments: _arguments, result: _result, ...tool } = toolCall();
     const completed = (each: Turn): CallFact => ({ type: 'turn.completed', turn: each });
     const { turns } = recordOf([started(), completed({ ...older, toolCalls: [tool] } as unknown as Turn)]);
     expect(turns).toEqual([{ ...turn(0), toolCalls: [toolCall()] }]);
-    const said = { ...turn(0), fillerMs: 1210 };
+    const said = { ...turn(0), speechEndedAt: 1_700_000_000_000, fillerMs: 1210 };
     expect(recordOf([started(), completed(said)]).turns).toEqual([said]);
   });
 

@@ -166,6 +166,21 @@ describe('spans of a call', () => {
     expect(new Set(spans().map((each) => each.spanContext().traceId)).size).toBe(1);
   });
 
+  it('stand where the turn says that the speech ended, whatever was said since', () => {
+    tell(
+      'call-1',
+      [1000, up],
+      [3500, { type: 'turn.started', turnIndex: 1 }],
+      // The next turn began before this one was told of.
+      [9000, { type: 'turn.started', turnIndex: 2 }],
+      [9500, entry({ id: 'agent-2', turnIndex: 2, at: T0 + 9500 })],
+      [9600, completed({ startedAt: T0 + 2000, speechEndedAt: T0 + 3000 })],
+      [9700, ended()],
+    );
+    expect(times('endpointing')).toEqual([3000, 3400]);
+    expect(times('send')).toEqual([3920, 3925]);
+  });
+
   it('say what they are in the words of the conventions', () => {
     wholeCall();
     expect(span('call').kind).toBe(SpanKind.SERVER);

@@ -31,7 +31,7 @@ function turn(index: number): Turn {
     interrupted: false,
     latency: unknownLatency(),
     speechEndedAt: null,
-  fillerMs: null,
+    fillerMs: null,
     cost: null,
     tokens: null,
     toolCalls: [],

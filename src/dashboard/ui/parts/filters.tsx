@@ -34,7 +34,7 @@ export function Filters({ view, calls }: { view: View; calls: readonly CallSumma
       />
       <Words
         label="Search by what was said, or by tool"
-        hint="Words said, or tool"
+        hint="Words or tool"
         value={view.words}
         choose={(words) => change({ words })}
       />

@@ -27,7 +27,7 @@ export const LiveCall = memo(({ call, controls, masked, isLine, toggle }: LiveCa
   const last = isLine ? undefined : call.turns.findLast((turn) => turn.latency.totalMs !== null);
   const said = isLine ? call.transcript.findLast((entry) => entry.text !== '')?.text : undefined;
   return (
-    <article class={isLine ? 'call line' : 'call'}>
+    <article class={`call ${isLine ? 'line' : ''} ${masked ? '' : 'whole-numbers'}`}>
       <header>
         <Top call={call} masked={masked} />
         {toggle !== null && (

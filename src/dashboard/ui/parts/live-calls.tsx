@@ -64,7 +64,7 @@ function Search({ view }: { view: LiveView }) {
       <input
         type="search"
         aria-label="Search live calls by number, id or agent"
-        placeholder="Number, id or agent"
+        placeholder="Number, id, agent"
         maxLength={200}
         value={view.q}
         onInput={(event) => change({ q: event.currentTarget.value })}
