@@ -129,11 +129,11 @@ async function learnWhy(): Promise<void> {
 
 function receive(event: CallEvent): void {
   const wasUp = readState().page.active.has(event.callId);
-  update((app) => ({
-    page: applyEvent(app.page, event),
-    clockOffsets: hearOffset(app.clockOffsets, event, Date.now()),
-    ...announce(event, app.masked),
-  }));
+  update((app) => {
+    const page = applyEvent(app.page, event);
+    const clockOffsets = hearOffset(app.clockOffsets, event, { now: Date.now(), up: page.active });
+    return { page, clockOffsets, ...announce(event, app.masked) };
+  });
   if (wasUp && event.type === 'call.ended') hearEnd(event.callId);
   // Not put off by the next end: where calls end all the time, figures come all the same.
   const changesFigures = event.type === 'call.ended' || event.type === 'call.forgotten';
