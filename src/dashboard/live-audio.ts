@@ -5,7 +5,7 @@ import { LimitError, NotFoundError, RequestError } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
 import { maskPhone } from '../base/redact.js';
 import type { CallRecord } from '../contract/call-record.js';
-import type { LiveListening, LiveSound, SoundEnd } from '../contract/live-sound.js';
+import type { LiveListening, LiveSound, SoundEnd, SoundSink } from '../contract/live-sound.js';
 import type { CallReader } from '../stores/call-store.js';
 
 /** The writing side of one listener. A Node response is one. */
@@ -42,6 +42,8 @@ const MAX_BACKLOG_BYTES = 512 * 1024;
 /** How it ended for one listener, as the log says it. */
 type ListeningEnd = SoundEnd | 'left' | 'too-slow' | 'server-shutdown';
 
+const NOBODY: SoundSink = { write: () => {}, end: () => {} };
+
 interface Listener {
   readonly callId: string;
   readonly reader: AudioReader;
@@ -76,16 +78,13 @@ export class LiveAudio {
 
   /** Writes nothing in this tick. `leave` is for a reader that is gone. @throws RequestError, LimitError */
   open(record: CallRecord, reader: AudioReader): LiveListening {
-    const { sound, clock, logger } = this.#parts;
+    const { clock, logger } = this.#parts;
     const { callId } = record;
-    this.#demandRoom(callId);
     const listener: Listener = { callId, reader, since: clock.now(), listening: undefined };
-    const listening = sound?.listen(callId, {
+    const listening = this.#listen(callId, {
       write: (bytes) => this.#write(listener, bytes),
       end: (reason) => this.#end(listener, reason),
     });
-    if (listening === undefined)
-      throw new RequestError('REQUEST_CONFLICT', 'Another process has this call. Try again in a moment.');
     listener.listening = listening;
     this.#listeners.add(listener);
     const parties = { caller: maskPhone(record.caller), callee: maskPhone(record.callee) };
@@ -93,10 +92,25 @@ export class LiveAudio {
     return { delayMs: listening.delayMs, leave: () => this.#end(listener, 'left') };
   }
 
+  /** What `open` would come to, for nobody. @throws RequestError, LimitError */
+  probe({ callId }: CallRecord): Pick<LiveListening, 'delayMs'> {
+    const { delayMs, leave } = this.#listen(callId, NOBODY);
+    leave();
+    return { delayMs };
+  }
+
   /** Ends every stream. Idempotent. */
   close(): void {
     this.#isClosed = true;
     for (const listener of [...this.#listeners]) this.#end(listener, 'server-shutdown');
+  }
+
+  #listen(callId: string, sink: SoundSink): LiveListening {
+    this.#demandRoom(callId);
+    const listening = this.#parts.sound?.listen(callId, sink);
+    if (listening === undefined)
+      throw new RequestError('REQUEST_CONFLICT', 'Another process has this call. Try again in a moment.');
+    return listening;
   }
 
   #demandRoom(callId: string): void {

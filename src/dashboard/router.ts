@@ -153,16 +153,17 @@ export function createRouter(parts: RouterParts): DashboardHandler {
     // Who has left meanwhile is not told of again.
     if (response.closed) return;
     demandConnection(response);
-    const type = { 'Content-Type': 'audio/wav' };
+    const begin = (delayMs: number) =>
+      beginStream(response, { 'Content-Type': 'audio/wav', 'X-Offhook-Delay-Ms': String(delayMs) });
     if (request.method === 'HEAD') {
-      beginStream(response, type);
+      begin(liveAudio.probe(record).delayMs);
       response.end();
       return;
     }
     const { delayMs, leave } = liveAudio.open(record, response);
     response.on('error', () => response.destroy());
     response.on('close', leave);
-    beginStream(response, { ...type, 'X-Offhook-Delay-Ms': String(delayMs) });
+    begin(delayMs);
   };
 
   const showMetrics: Endpoint = async (_request, response) => {

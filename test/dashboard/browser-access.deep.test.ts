@@ -127,7 +127,7 @@ describeInChromium('the page for everybody', (bench) => {
       ).length`,
     );
     expect(cut).toBe(0);
-    expect(await page.locator('article').first().innerText()).toContain('+15550111');
+    expect(await page.locator('article').first().textContent()).toContain('+15550111');
     // Hints that are cut read like other words.
     const hints =
       await page.evaluate(`[...document.querySelectorAll('input[type=search]')].filter((element) => {

@@ -265,8 +265,19 @@ describe('GET /api/dashboard/calls/{callId}/listen', () => {
   it('is described without a body to HEAD, and nobody listens', async () => {
     const answer = await send(server.url + pathOf('up'), { method: 'HEAD' });
     expect(answer.status).toBe(200);
-    expect(answer.headers['content-type']).toBe('audio/wav');
-    expect(sound.sinks).toEqual([]);
+    expect(answer.headers).toMatchObject({ 'content-type': 'audio/wav', 'x-offhook-delay-ms': '300' });
+    expect(answer.text).toBe('');
+    expect(sound.left).toBe(sound.sinks.length);
+    // Nobody has taken a place.
+    for (let index = 0; index < 3; index += 1) expect((await open('up')).statusCode).toBe(200);
+  });
+
+  it.each(['none', 'over', 'silent', 'elsewhere', 'up'])('answers HEAD as GET would: %s', async (callId) => {
+    for (let index = 0; index < 3; index += 1) await open('up');
+    const { status } = await send(server.url + pathOf(callId));
+    expect(status).not.toBe(200);
+    const head = await send(server.url + pathOf(callId), { method: 'HEAD' });
+    expect([head.status, head.text]).toEqual([status, '']);
   });
 
   it('takes no other method, and no foreign host without a token', async () => {
