@@ -191,9 +191,11 @@ function countIn(state: PageState, before: Counted | undefined, after: Counted):
   const moved = (sum: number, part: 'stt' | 'llm' | 'tts' | 'telephony' | 'total') =>
     roundMoney(sum + (after.cost[part] ?? 0) - (before?.cost[part] ?? 0));
   const { stt, llm, tts, telephony } = aggregates.costBreakdown;
+  // A server that is full lets the oldest call go; one that keeps more says so with its next figures.
+  const isFull = ends > 0 && aggregates.completedCalls === HISTORY_SIZE;
   return {
     ...aggregates,
-    completedCalls: aggregates.completedCalls + ends,
+    completedCalls: aggregates.completedCalls + (isFull ? 0 : ends),
     totalCost: moved(aggregates.totalCost, 'total'),
     costBreakdown: {
       stt: moved(stt, 'stt'),

@@ -76,6 +76,19 @@ describe('the state of the page', () => {
     expect(amended.aggregates).toMatchObject({ totalCost: 0.5, completedCalls: 1 });
   });
 
+  it('counts no more ended calls than a full server keeps, but those of one that keeps more', () => {
+    for (const [kept, counted] of [
+      [499, 500],
+      [500, 500],
+      [505, 506],
+    ]) {
+      const aggregates = { ...aggregate([]), completedCalls: kept ?? 0 };
+      const start = applySnapshot(EMPTY_STATE, { ...snapshotOf([B], [A]), aggregates });
+      const after = applyEvent(start, { ...call('b', 9000, ended())[0]!, seq: 3 });
+      expect(after.aggregates?.completedCalls).toBe(counted);
+    }
+  });
+
   it('moves an ended call from the live ones to the top of the history', () => {
     const start = applySnapshot(EMPTY_STATE, snapshotOf([B], [A]));
     const state = applyEvent(start, { ...call('b', 9000, ended())[0]!, seq: 3 });
