@@ -1,6 +1,6 @@
 // The page for everybody: by keyboard alone, by screen reader, in the dark, on a phone, in two tabs.
 import { expect, it } from 'vitest';
-import { ended, say, started, turn } from '../support/call-facts.js';
+import { ended, IDENTITY, say, started, turn } from '../support/call-facts.js';
 import { describeInChromium } from '../support/dashboard-page.js';
 import { seriousFindings } from '../support/page-findings.js';
 
@@ -113,6 +113,13 @@ describeInChromium('the page for everybody', (bench) => {
       `[...document.querySelectorAll('tbody .parties bdi')].filter((element) => ${isCut}).length`,
     );
     expect(cut).toBe(0);
+  });
+
+  it('says nothing of how long a call was that nobody took', async () => {
+    const page = await bench.open({}, { viewport: { width: 390, height: 844 } });
+    const ringing = { type: 'call.status', status: 'ringing', ...IDENTITY } as const;
+    bench.callOf('busy')(ringing, ended({ outcome: 'busy', endReason: 'over-capacity' }));
+    await expect.poll(() => page.locator('tbody .brief').textContent()).toBe('busy · ');
   });
 
   it.each([1440, 1024, 390])('shows whole numbers of many live calls, at %i pixels', async (width) => {

@@ -123,7 +123,7 @@ const Row = memo(({ call, masked, index, today }: RowProps) => {
                 <span class={isBad ? 'trouble' : ''}>
                   {formatWord(isBad ? call.endReason : call.outcome)}
                 </span>
-                {` · ${formatDuration(call.durationMs)} · `}
+                {call.durationMs === null ? ' · ' : ` · ${formatDuration(call.durationMs)} · `}
               </span>
               <time>{formatTime(call.startedAt, today, { seconds: false })}</time>
             </span>
