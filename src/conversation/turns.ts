@@ -615,7 +615,7 @@ function tellAgent(
   const { open } = turns;
   if (open === null) return unchanged(turns);
   const { index: turnIndex } = open;
-  // What was heard of a realtime model is known after it: the entry is dated by its first frame.
+  // What was heard may be known long after it began: the entry is dated by its first frame.
   const at = open.agentAt ?? wallOf(open.latency.at.firstFrameSent, moment) ?? moment.wall;
   const id = `agent-${turnIndex}${turns.suffix}`;
   const entry: TranscriptEntry = { id, turnIndex, role: 'agent', at, ...told };
