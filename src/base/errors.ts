@@ -24,6 +24,7 @@ export const ERROR_CODES = {
   CARRIER_FAILED: 'The carrier refused a request or did not answer.',
   PROVIDER_FAILED: 'An AI provider refused, failed or did not answer.',
   STORE_FAILED: 'The call store failed to read or write.',
+  CLUSTER_FAILED: 'The broker of the cluster, or another node, refused or did not answer.',
   RECORDING_ABSENT: 'The call has no recording, or it is not kept any more.',
   RECORDING_NOT_READY: 'The recording is still being made.',
   RECORDING_LOCKED: 'The recording is encrypted, and the key is missing or another one.',
@@ -56,6 +57,7 @@ export const HTTP_STATUSES: Readonly<Record<ErrorCode, number>> = {
   CARRIER_FAILED: 502,
   PROVIDER_FAILED: 502,
   STORE_FAILED: 503,
+  CLUSTER_FAILED: 503,
   RECORDING_ABSENT: 404,
   RECORDING_NOT_READY: 409,
   RECORDING_LOCKED: 503,
@@ -184,6 +186,13 @@ export class ProviderError extends OffhookError {
 export class StoreError extends OffhookError {
   constructor(message: string, options?: { cause?: unknown }) {
     super('STORE_FAILED', message, options);
+  }
+}
+
+/** The broker of the cluster, or another node, is away. Calls go on. */
+export class ClusterError extends OffhookError {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('CLUSTER_FAILED', message, options);
   }
 }
 

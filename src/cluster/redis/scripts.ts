@@ -1,0 +1,92 @@
+// What the broker does as one step. Only commands of Redis 6.2, and the broker's clock: those of the nodes may be wrong.
+import { createHash } from 'node:crypto';
+
+export interface RedisScript {
+  readonly text: string;
+  readonly sha1: string;
+}
+
+function script(text: string): RedisScript {
+  return { text, sha1: createHash('sha1').update(text).digest('hex') };
+}
+
+const NOW = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+`;
+
+/**
+ * Renews the lease of a node. KEYS: leases, cards. ARGV: node, lease in ms, card, version that the node has, ms that the keys are kept. Gives back whether the lease
+ * still held, since when the broker knows anything, the version, and the cards where that is another one.
+ */
+export const RENEW = script(`${NOW}
+local node = ARGV[1]
+local until_ms = redis.call('ZSCORE', KEYS[1], node)
+local held = until_ms and tonumber(until_ms) > now
+local changed = false
+for _, gone in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now)) do
+  if gone ~= node then
+    redis.call('ZREM', KEYS[1], gone)
+    redis.call('HDEL', KEYS[2], gone)
+    changed = true
+  end
+end
+redis.call('ZADD', KEYS[1], now + ARGV[2], node)
+if redis.call('HGET', KEYS[2], node) ~= ARGV[3] then
+  redis.call('HSET', KEYS[2], node, ARGV[3])
+  changed = true
+end
+redis.call('HSETNX', KEYS[2], '#epoch', now)
+if redis.call('HSETNX', KEYS[2], '#version', now) == 0 and changed then
+  redis.call('HINCRBY', KEYS[2], '#version', 1)
+end
+redis.call('PEXPIRE', KEYS[1], ARGV[5])
+redis.call('PEXPIRE', KEYS[2], ARGV[5])
+local version = redis.call('HGET', KEYS[2], '#version')
+local epoch = redis.call('HGET', KEYS[2], '#epoch')
+if version == ARGV[4] then return { held and 1 or 0, epoch, version } end
+return { held and 1 or 0, epoch, version, redis.call('HGETALL', KEYS[2]) }
+`);
+
+/** Ends the lease of a node. KEYS: leases, cards. ARGV: node. */
+export const LEAVE = script(`
+redis.call('ZREM', KEYS[1], ARGV[1])
+if redis.call('HDEL', KEYS[2], ARGV[1]) == 1 then redis.call('HINCRBY', KEYS[2], '#version', 1) end
+return 1
+`);
+
+/**
+ * Claims a call. KEYS: owner. ARGV: node, term, ms that the key is kept, 'new' or 'held'. Of two that hold one call in the same term, which only a split leaves behind, the
+ * one with the lower ID has it. Gives back who has it.
+ */
+export const CLAIM = script(`
+local owner = redis.call('GET', KEYS[1])
+local term = tonumber(ARGV[2])
+if owner then
+  local had, node = string.match(owner, '^(%d+) (.*)$')
+  had = tonumber(had)
+  local yields = node ~= ARGV[1] and (ARGV[4] == 'new' or node < ARGV[1])
+  if term < had or (term == had and yields) then return owner end
+end
+local claimed = ARGV[2] .. ' ' .. ARGV[1]
+redis.call('SET', KEYS[1], claimed, 'PX', ARGV[3])
+return claimed
+`);
+
+/** Keeps the owner for a while more, if it is this one. KEYS: owner. ARGV: node, ms, 0 to delete it. */
+export const RELEASE = script(`
+local owner = redis.call('GET', KEYS[1])
+if not owner or string.match(owner, '^%d+ (.*)$') ~= ARGV[1] then return 0 end
+if tonumber(ARGV[2]) > 0 then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+return redis.call('DEL', KEYS[1])
+`);
+
+/** Takes a place, or keeps it. KEYS: places. ARGV: who, limit, ms. */
+export const TAKE = script(`${NOW}
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+local free = redis.call('ZCARD', KEYS[1]) < tonumber(ARGV[2])
+if not free and not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
+redis.call('ZADD', KEYS[1], now + ARGV[3], ARGV[1])
+if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[3]) then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
+return 1
+`);

@@ -1,0 +1,102 @@
+// Seals what leaves the process for the broker or for another node: AES-256-GCM, one key a call, and what it is about bound to it. Who cannot open it
+// learns nothing, and what was changed, or stands in the place of something else, does not open.
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { ConfigError } from '../base/errors.js';
+import { Oldest } from '../base/oldest.js';
+
+const CIPHER = 'aes-256-gcm';
+const VERSION = 1;
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** Version, time and nonce stand before what is sealed. */
+const HEAD_BYTES = 1 + 8 + NONCE_BYTES;
+const SHORTEST_SECRET_BYTES = 32;
+/** Keys that are remembered. */
+const MAX_KEYS = 4096;
+/** Of a name that says nothing. 96 bits: no two of them are ever the same. */
+const NAME_BYTES = 12;
+
+/** What something sealed is about. It opens for no other. */
+export interface SealedAbout {
+  readonly type: string;
+  /** Its ID, or what else has a key of its own. */
+  readonly call: string;
+  readonly term: number;
+}
+
+export interface Opened {
+  readonly plain: Buffer;
+  /** When it was sealed, by the clock of who has sealed it: epoch milliseconds. */
+  readonly at: number;
+}
+
+interface CallKey {
+  readonly bytes: Buffer;
+}
+
+export class ClusterSeal {
+  readonly #secret: Buffer;
+  readonly #keys = new Map<string, CallKey>();
+  readonly #oldest = new Oldest(this.#keys);
+
+  /** @throws ConfigError for a secret that is too short */
+  constructor(secret: string) {
+    this.#secret = Buffer.from(secret, 'utf8');
+    if (this.#secret.length >= SHORTEST_SECRET_BYTES) return;
+    throw new ConfigError(
+      'CONFIG_INVALID',
+      `cluster.secret must have at least ${SHORTEST_SECRET_BYTES} bytes. Make one with: openssl rand -base64 32`,
+    );
+  }
+
+  /** `at`: epoch milliseconds. The nonce is random: a key would have to seal 2^32 times before two could meet. Source: NIST SP 800-38D, section 8.3. */
+  seal(about: SealedAbout, plain: Uint8Array, at: number): Buffer {
+    const head = Buffer.alloc(HEAD_BYTES);
+    head[0] = VERSION;
+    head.writeDoubleBE(at, 1);
+    const nonce = randomBytes(NONCE_BYTES);
+    nonce.copy(head, 1 + 8);
+    const cipher = createCipheriv(CIPHER, this.#keyOf(about.call), nonce);
+    cipher.setAAD(boundTo(about, at));
+    return Buffer.concat([head, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+  }
+
+  /** Undefined for what was not sealed about this with the same secret. */
+  open(about: SealedAbout, sealed: Uint8Array): Opened | undefined {
+    const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
+    if (bytes.length < HEAD_BYTES + TAG_BYTES || bytes[0] !== VERSION) return undefined;
+    const at = bytes.readDoubleBE(1);
+    const decipher = createDecipheriv(CIPHER, this.#keyOf(about.call), bytes.subarray(1 + 8, HEAD_BYTES));
+    decipher.setAAD(boundTo(about, at));
+    decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+    try {
+      const plain = [decipher.update(bytes.subarray(HEAD_BYTES, -TAG_BYTES)), decipher.final()];
+      return { plain: Buffer.concat(plain), at };
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** The same for every node, and nobody else can tell from it what it stands for. */
+  nameFor(text: string): string {
+    const digest = createHmac('sha256', this.#secret).update(`offhook cluster name ${text}`).digest();
+    return digest.subarray(0, NAME_BYTES).toString('base64url');
+  }
+
+  /** Source: RFC 5869 (HKDF). */
+  #keyOf(call: string): Buffer {
+    const known = this.#keys.get(call);
+    if (known !== undefined) return known.bytes;
+    const info = `offhook cluster call ${call}`;
+    const bytes = Buffer.from(hkdfSync('sha256', this.#secret, '', info, KEY_BYTES));
+    this.#keys.set(call, { bytes });
+    const oldest = this.#keys.size > MAX_KEYS ? this.#oldest.find() : undefined;
+    if (oldest !== undefined) this.#keys.delete(oldest[0]);
+    return bytes;
+  }
+}
+
+function boundTo({ type, call, term }: SealedAbout, at: number): Buffer {
+  return Buffer.from(JSON.stringify([VERSION, type, call, term, at]), 'utf8');
+}

@@ -1,0 +1,49 @@
+// A node of a cluster on Redis that is nothing else: it takes messages of other nodes on a port of its own.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Clock, systemClock } from '../../src/base/clock.js';
+import type { Logger } from '../../src/base/log.js';
+import type { Coordinator } from '../../src/cluster/coordinator.js';
+import { openRedisCoordinator, type RedisCoordinator } from '../../src/cluster/redis/redis-coordinator.js';
+import { RecordedLogger } from './recorded-logger.js';
+
+export const CLUSTER_SECRET = 'a secret of thirty-two bytes, or more';
+
+export interface ClusterNodeOptions {
+  readonly url: string;
+  readonly name: string;
+  readonly nodeId: string;
+  readonly secret?: string;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+}
+
+/** Closed with its port. */
+export async function openClusterNode({
+  secret = CLUSTER_SECRET,
+  clock = systemClock,
+  logger = new RecordedLogger(),
+  ...options
+}: ClusterNodeOptions): Promise<Coordinator> {
+  let node: RedisCoordinator | undefined;
+  const http = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      void node?.receive(Buffer.concat(chunks)).then(({ status, body }) => {
+        response.writeHead(status).end(body);
+      });
+    });
+  });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  const address = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const opened = await openRedisCoordinator({ ...options, address, secret, clock, logger });
+  node = opened;
+  const close = opened.close.bind(opened);
+  opened.close = async () => {
+    await close();
+    http.closeAllConnections();
+    await new Promise<void>((resolve) => http.close(() => resolve()));
+  };
+  return opened;
+}
