@@ -32,6 +32,7 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
   ],
   dashboard: ['contract', 'base', 'events', 'stores:contract'],
   recordings: ['contract', 'base', 'audio', 'transcoder'],
+  cluster: ['contract', 'base'],
   observability: ['contract', 'base', 'events'],
   server: ['contract', 'base', 'carriers:contract', 'calls', 'dashboard', 'stores:contract'],
 };
@@ -60,6 +61,7 @@ const PURE: readonly string[] = ['base/owed-words.ts', 'base/speakable.ts', 'bas
 const WINGS: Readonly<Record<string, readonly string[]>> = {
   carriers: ['carrier-a', 'carrier-b'],
   stores: ['disk', 'memory'],
+  cluster: ['memory', 'redis'],
   'providers/stt': ['assemblyai', 'deepgram', 'openai', 'simulated'],
   'providers/llm': ['ai-sdk', 'anthropic', 'chat', 'scripted'],
   'providers/tts': ['cartesia', 'deepgram', 'elevenlabs', 'flite', 'openai'],

@@ -12,6 +12,7 @@ export type {
   EndpointAnswer,
   EndpointRequest,
 } from './conformance/carrier-fixtures.js';
+export { type CheckedCluster, type CoordinatorCheck, testCoordinator } from './conformance/coordinator.js';
 export { testStore, type StoreCheck, type StoreSuiteOptions } from './conformance/store.js';
 export type { Leg as CarrierALeg } from './carrier-a/leg.js';
 export type { NumberSettings } from './carrier-a/numbers.js';

@@ -38,9 +38,7 @@ describe('NodeMessages', () => {
         came.push(bytes);
         if (request.url !== NODE_PATH) response.writeHead(404).end();
         else
-          void node
-            .receive(bytes, answer)
-            .then(({ status, body }) => response.writeHead(status).end(body));
+          void node.receive(bytes, answer).then(({ status, body }) => response.writeHead(status).end(body));
       });
     });
     opened.push({

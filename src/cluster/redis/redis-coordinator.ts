@@ -396,5 +396,8 @@ function demandVersion(reply: Reply): void {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [oldest, least] = OLDEST_VERSION;
   if (major > oldest || (major === oldest && minor >= least)) return;
-  throw new ConfigError('CONFIG_INVALID', `The broker is Redis ${version}: use Redis 6.2 or later, or Valkey.`);
+  throw new ConfigError(
+    'CONFIG_INVALID',
+    `The broker is Redis ${version}: use Redis 6.2 or later, or Valkey.`,
+  );
 }

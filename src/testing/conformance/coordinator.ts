@@ -152,7 +152,9 @@ export function testCoordinator(open: () => Promise<CheckedCluster>): Coordinato
     }),
     check('a node answers what another asks', async (nodes) => {
       const one = await nodes.join('a');
-      await nodes.join('b', async ({ type, callId, body }, from) => JSON.stringify([type, callId, body, from]));
+      await nodes.join('b', async ({ type, callId, body }, from) =>
+        JSON.stringify([type, callId, body, from]),
+      );
       await until(() => deepEqual(idsOf(one), ['a', 'b']));
       const message = { type: 'hang-up', callId: 'call', body: 'ä "' };
       equal(await one.send('b', message, PATIENCE_MS), JSON.stringify(['hang-up', 'call', 'ä "', 'a']));

@@ -1,0 +1,393 @@
+// A broker in trouble: no question waits longer than a webhook may, and everything is there again once the broker is.
+import { createServer } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Clock } from '../../../src/base/clock.js';
+import { systemClock } from '../../../src/base/clock.js';
+import type { CallOwner, Coordinator } from '../../../src/cluster/coordinator.js';
+import type { CallEvent } from '../../../src/contract/call-event.js';
+import { type ClusterNodeOptions, openClusterNode } from '../../support/cluster-node.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { freePort } from '../../support/free-port.js';
+import { RecordedLogger } from '../../support/recorded-logger.js';
+import { describeOnRedis, RedisServer } from '../../support/redis-server.js';
+import { openSlowProxy } from '../../support/slow-proxy.js';
+import { soon } from '../../support/soon.js';
+
+const AWAY = { code: 'CLUSTER_FAILED' };
+const POOL = { name: '203.0.113.7', limit: 1 };
+const LONG_MS = 60_000;
+
+describeOnRedis('RedisCoordinator', (program) => {
+  let redis: RedisServer;
+  let opened: Coordinator[] = [];
+  /** What each node was told of its calls. */
+  let outranked: [nodeId: string, callId: string, owner: CallOwner][] = [];
+
+  beforeEach(async () => {
+    redis = await RedisServer.start(program);
+  });
+  afterEach(async () => {
+    redis.thaw();
+    await Promise.all(opened.map((node) => node.close()));
+    opened = [];
+    outranked = [];
+    await redis.kill();
+  });
+
+  async function open(nodeId: string, options: Partial<ClusterNodeOptions> = {}): Promise<Coordinator> {
+    const node = await openClusterNode({ url: redis.url, name: 'phones', nodeId, ...options });
+    opened.push(node);
+    return node;
+  }
+
+  async function join(nodeId: string, options: Partial<ClusterNodeOptions> = {}): Promise<Coordinator> {
+    const node = await open(nodeId, options);
+    await node.join({
+      answer: async () => 'here',
+      outranked: (callId, owner) => void outranked.push([nodeId, callId, owner]),
+    });
+    return node;
+  }
+
+  const isBack = (node: Coordinator) => soon(() => expect(node.isThere).toBe(true));
+  const has = (node: Coordinator, callId: string, owner: CallOwner) =>
+    soon(async () => expect(await node.ownerOf(callId)).toEqual(owner));
+
+  describe('a broker that stands still', () => {
+    it('is waited for for 100 ms by one question, and by no other', async () => {
+      const clock = new FakeClock();
+      const node = await join('a', { clock });
+      redis.freeze();
+      const first = node.ownerOf('call');
+      let isOver = false;
+      const failed = expect(first.finally(() => (isOver = true))).rejects.toMatchObject(AWAY);
+      await clock.advanceAsync(99);
+      expect(isOver).toBe(false);
+      await clock.advanceAsync(1);
+      await failed;
+      expect(node.isThere).toBe(false);
+      // Each would wait for a clock that stands still.
+      await expect(node.ownerOf('call')).rejects.toMatchObject(AWAY);
+      await expect(node.claim('call', 1)).rejects.toMatchObject(AWAY);
+      await expect(node.take(POOL, 'place', LONG_MS)).rejects.toMatchObject(AWAY);
+      await expect(node.append([factOf(1)])).rejects.toMatchObject(AWAY);
+      await expect(node.release('call', 0)).rejects.toMatchObject(AWAY);
+    });
+
+    it('gets no more of the time of a webhook than is left', async () => {
+      const clock = new FakeClock();
+      const node = await join('a', { clock });
+      const by = clock.now() + 100;
+      clock.advance(60);
+      redis.freeze();
+      const late = expect(node.ownerOf('call', { by })).rejects.toMatchObject(AWAY);
+      await clock.advanceAsync(40);
+      await late;
+    });
+
+    it('is not asked where no time is left', async () => {
+      const clock = new FakeClock();
+      const node = await join('a', { clock });
+      await expect(node.ownerOf('call', { by: clock.now() })).rejects.toMatchObject(AWAY);
+      expect(node.isThere).toBe(true);
+    });
+
+    it('lets nodes talk to each other all the same', async () => {
+      const one = await join('a');
+      await join('b');
+      await soon(() => expect(one.nodes()).toHaveLength(2));
+      redis.freeze();
+      const message = { type: 'probe', callId: 'call', body: '' };
+      await expect(one.send('b', message, LONG_MS)).resolves.toBe('here');
+    });
+
+    it('is told what was claimed meanwhile, once it goes on', async () => {
+      const [one, two] = [await join('a'), await join('b')];
+      redis.freeze();
+      await expect(one.claim('call', 1)).rejects.toMatchObject(AWAY);
+      redis.thaw();
+      await isBack(two);
+      await has(two, 'call', { nodeId: 'a', term: 1 });
+    });
+
+    it('holds up nobody who leaves', async () => {
+      const node = await join('a');
+      redis.freeze();
+      await node.close();
+    });
+  });
+
+  it('a node that says nothing for five seconds knows that the others take it for gone', async () => {
+    const clock = new FakeClock();
+    const node = await join('a', { clock });
+    expect(node.leaseLeftMs).toBe(5000);
+    // As a process that stands still.
+    clock.stall(4999);
+    expect(node.leaseLeftMs).toBe(1);
+    clock.stall(1);
+    expect(node.leaseLeftMs).toBe(0);
+  });
+
+  it('a node that does not say goodbye is gone for the others after its lease', async () => {
+    const clock = new FakeClock();
+    await join('a', { clock });
+    const two = await join('b');
+    expect(idsOf(two)).toEqual(['a', 'b']);
+    await soon(() => expect(idsOf(two)).toEqual(['b']));
+  });
+
+  it('a broker that died and came back empty is told everything again', async () => {
+    const logger = new RecordedLogger();
+    const [one, two] = [await join('a', { logger }), await join('b')];
+    const heard: CallEvent[] = [];
+    two.tail((fact) => heard.push(fact));
+    await one.claim('call', 3);
+    await one.append([factOf(1)]);
+    await soon(() => expect(heard).toHaveLength(1));
+    await redis.kill();
+    await soon(() => expect(one.isThere).toBe(false));
+    await expect(two.ownerOf('call')).rejects.toMatchObject(AWAY);
+    expect(idsOf(one)).toContain('a');
+    await soon(() => expect(logger.sentences('warn')).toHaveLength(1));
+    await redis.start();
+    await Promise.all([isBack(one), isBack(two)]);
+    await soon(() => expect([idsOf(one), idsOf(two)]).toEqual(Array(2).fill(['a', 'b'])));
+    await has(two, 'call', { nodeId: 'a', term: 3 });
+    await one.append([factOf(2)]);
+    await soon(() => expect(heard.map(({ seq }) => seq)).toEqual([1, 2]));
+    expect(logger.sentences('warn')).toEqual(['the broker of the cluster is away: calls go on']);
+    expect(logger.sentences('info')).toEqual(['the broker of the cluster answers again']);
+  });
+
+  it('FLUSHALL loses nothing that the nodes know', async () => {
+    const [one, two] = [await join('a'), await join('b')];
+    const heard: CallEvent[] = [];
+    two.tail((fact) => heard.push(fact));
+    await one.claim('call', 1);
+    await redis.ask('FLUSHALL');
+    await has(two, 'call', { nodeId: 'a', term: 1 });
+    await soon(() => expect([idsOf(one), idsOf(two)]).toEqual(Array(2).fill(['a', 'b'])));
+    await one.append([factOf(1)]);
+    await soon(() => expect(heard).toEqual([factOf(1)]));
+  });
+
+  it('scripts that the broker has forgotten are given to it again', async () => {
+    const node = await join('a');
+    await node.claim('call', 1);
+    await redis.ask('SCRIPT', 'FLUSH');
+    await expect(node.claim('call', 2)).resolves.toEqual({ nodeId: 'a', term: 2 });
+  });
+
+  it('after a split in which two have claimed one call, it is the one’s with the lower ID', async () => {
+    const [lower, higher] = [await join('a'), await join('b')];
+    await redis.kill();
+    await soon(() => expect([lower.isThere, higher.isThere]).toEqual([false, false]));
+    await expect(lower.claim('call', 2)).rejects.toMatchObject(AWAY);
+    await expect(higher.claim('call', 2)).rejects.toMatchObject(AWAY);
+    await redis.start();
+    await soon(() => expect(outranked).toEqual([['b', 'call', { nodeId: 'a', term: 2 }]]));
+    await has(higher, 'call', { nodeId: 'a', term: 2 });
+  });
+
+  it('a broker without memory refuses what is new, says what it knows, and is told the rest later', async () => {
+    const [one, two] = [await join('a'), await join('b')];
+    await one.claim('known', 1);
+    await redis.ask('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+    await redis.ask('CONFIG', 'SET', 'maxmemory', '1');
+    await expect(one.claim('new', 1)).rejects.toMatchObject(AWAY);
+    await expect(one.append([factOf(1)])).rejects.toMatchObject(AWAY);
+    await redis.ask('CONFIG', 'SET', 'maxmemory', '0');
+    await isBack(two);
+    await has(two, 'new', { nodeId: 'a', term: 1 });
+    await has(two, 'known', { nodeId: 'a', term: 1 });
+  });
+
+  it('a broker that takes 500 ms keeps the lease of a node, and no webhook waiting', async () => {
+    const proxy = await openSlowProxy(redis.port);
+    try {
+      const clock = new CountedClock();
+      const node = await join('a', { url: `redis://127.0.0.1:${proxy.port}`, clock });
+      proxy.delay(500);
+      await soon(() => expect(node.isThere).toBe(false));
+      const before = node.leaseLeftMs;
+      await soon(() => expect(node.leaseLeftMs).toBeGreaterThan(before));
+      expect(node.isThere).toBe(false);
+      const asked = clock.asked;
+      await expect(node.ownerOf('call')).rejects.toMatchObject(AWAY);
+      expect(clock.asked).toBe(asked);
+      proxy.delay(0);
+      await isBack(node);
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it('a broker that is away as a node joins is found later', async () => {
+    await redis.kill();
+    const node = await join('a');
+    expect(node.isThere).toBe(false);
+    expect(idsOf(node)).toEqual(['a']);
+    await redis.start();
+    await isBack(node);
+  });
+
+  it.each([
+    ['a wrong password', 'redis://:wrong@'],
+    ['no password', 'redis://'],
+  ])('%s is said at the start', async (_, before) => {
+    const locked = await RedisServer.start(program, ['--requirepass', 'right']);
+    try {
+      const node = await open('a', { url: locked.url.replace('redis://', before) });
+      await expect(node.join({ answer: async () => '', outranked() {} })).rejects.toMatchObject({
+        code: 'CONFIG_INVALID',
+        message: expect.stringContaining('refuses the user or password in cluster.url'),
+      });
+      const right = await join('b', { url: locked.url.replace('redis://', 'redis://:right@') });
+      expect(right.isThere).toBe(true);
+    } finally {
+      await Promise.all(opened.splice(0).map((node) => node.close()));
+      await locked.kill();
+    }
+  });
+
+  it('a broker that is too old is said at the start', async () => {
+    const port = await freePort();
+    const hello = ['server', 'redis', 'version', '6.0.16', 'proto', '2'];
+    const answer = `*${hello.length}\r\n${hello.map((each) => `$${each.length}\r\n${each}\r\n`).join('')}`;
+    const old = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.on('data', () => socket.write(answer));
+    });
+    await new Promise<void>((resolve) => old.listen(port, '127.0.0.1', resolve));
+    const node = await open('a', { url: `redis://127.0.0.1:${port}` });
+    await expect(node.join({ answer: async () => '', outranked() {} })).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: 'The broker is Redis 6.0.16: use Redis 6.2 or later, or Valkey.',
+    });
+    await new Promise<void>((resolve) => old.close(() => resolve()));
+  });
+
+  it('what the broker holds shows no more than IDs, owners and counts', async () => {
+    const node = await join('a', { url: redis.url });
+    await node.claim('call-1', 1);
+    await node.take(POOL, 'place', LONG_MS);
+    await node.append([{ ...factOf(1), type: 'dtmf.received', digit: 'a-digit-that-was-pressed' }]);
+    const keys = (await redis.ask('KEYS', '*')) as string[];
+    expect(keys.map((key) => key.replace(/pool [\w-]{16}/, 'pool …')).sort()).toEqual([
+      'offhook:phones:{call-1}:owner',
+      'offhook:phones:{facts}:log',
+      'offhook:phones:{nodes}:cards',
+      'offhook:phones:{nodes}:leases',
+      'offhook:phones:{pool …}:places',
+    ]);
+    const held = await Promise.all(keys.map((key) => heldIn(redis, key)));
+    expect(held.join(' ')).toContain('call-1');
+    for (const secret of ['203.0.113.7', 'a-digit-that-was-pressed', 'dtmf', '127.0.0.1'])
+      expect(held.join(' ')).not.toContain(secret);
+  });
+
+  it('everything in the broker but the log goes by itself', async () => {
+    const node = await join('a');
+    await node.claim('call-1', 1);
+    await node.take(POOL, 'place', LONG_MS);
+    const keys = (await redis.ask('KEYS', '*')) as string[];
+    expect(keys).toHaveLength(4);
+    for (const key of keys) {
+      const left = Number(await redis.ask('PTTL', key));
+      expect(left, key).toBeGreaterThan(0);
+      expect(left, key).toBeLessThanOrEqual(LONG_MS);
+    }
+  });
+
+  it('facts and nodes that somebody without the secret has written are passed over', async () => {
+    const heard: CallEvent[] = [];
+    const node = await join('a');
+    node.tail((fact) => heard.push(fact));
+    await redis.ask('XADD', 'offhook:phones:{facts}:log', '*', 'call', 'c', 'term', '1', 'fact', 'forged');
+    await redis.ask('HSET', 'offhook:phones:{nodes}:cards', 'forged', 'http://127.0.0.1:1');
+    await join('b');
+    await node.append([factOf(1)]);
+    await soon(() => expect(heard).toEqual([factOf(1)]));
+    await soon(() => expect(idsOf(node)).toEqual(['a', 'b']));
+  });
+
+  it('a node whose clock is an hour off is like any other', async () => {
+    const off: Clock = {
+      now: () => systemClock.now(),
+      wallNow: () => systemClock.wallNow() - 3_600_000,
+      after: (delayMs, task) => systemClock.after(delayMs, task),
+    };
+    const [one, two] = [await join('a', { clock: off }), await join('b')];
+    const heard: CallEvent[] = [];
+    two.tail((fact) => heard.push(fact));
+    await soon(() => expect([idsOf(one), idsOf(two)]).toEqual(Array(2).fill(['a', 'b'])));
+    await one.append([factOf(1)]);
+    await soon(() => expect(heard).toEqual([factOf(1)]));
+    const message = { type: 'probe', callId: null, body: '' };
+    await expect(one.send('b', message, LONG_MS)).resolves.toBe('here');
+    await expect(two.send('a', message, LONG_MS)).resolves.toBe('here');
+  });
+
+  it('needs no more than the documented rights', async () => {
+    const rights = [
+      ...['resetkeys', '~offhook:phones:*', 'resetchannels', '-@all', '+hello', '+evalsha', '+eval'],
+      ...['+time', '+get', '+set', '+del', '+pexpire', '+pttl', '+xadd', '+xread'],
+      ...['+zadd', '+zrem', '+zscore', '+zcard', '+zrangebyscore', '+zremrangebyscore'],
+      ...['+hget', '+hset', '+hsetnx', '+hdel', '+hincrby', '+hgetall'],
+    ];
+    await redis.ask('ACL', 'SETUSER', 'offhook', 'on', '>word', ...rights);
+    const url = redis.url.replace('redis://', 'redis://offhook:word@');
+    const node = await join('a', { url });
+    const heard: CallEvent[] = [];
+    node.tail((fact) => heard.push(fact));
+    await expect(node.claim('call', 1)).resolves.toEqual({ nodeId: 'a', term: 1 });
+    await expect(node.ownerOf('call')).resolves.toEqual({ nodeId: 'a', term: 1 });
+    await expect(node.take(POOL, 'place', LONG_MS)).resolves.toBe(true);
+    await node.giveBack(POOL, 'place');
+    await node.release('call', LONG_MS);
+    await node.append([factOf(1)]);
+    await soon(() => expect(heard).toEqual([factOf(1)]));
+    await node.close();
+  });
+});
+
+/** Counts timers: a question that is asked has one. */
+class CountedClock implements Clock {
+  asked = 0;
+
+  now(): number {
+    return systemClock.now();
+  }
+
+  wallNow(): number {
+    return systemClock.wallNow();
+  }
+
+  after(delayMs: number, task: () => void) {
+    if (delayMs <= 100) this.asked += 1;
+    return systemClock.after(delayMs, task);
+  }
+}
+
+function idsOf(node: Coordinator): string[] {
+  return node
+    .nodes()
+    .map(({ nodeId }) => nodeId)
+    .sort();
+}
+
+function factOf(seq: number): CallEvent {
+  const envelope = { callId: 'call', nodeId: 'a', originId: 'a', term: 1, seq, at: 1_700_000_000_000 + seq };
+  return { ...envelope, type: 'dtmf.received', digit: String(seq % 10) };
+}
+
+async function heldIn(redis: RedisServer, key: string): Promise<string> {
+  const type = await redis.ask('TYPE', key);
+  const commands: Record<string, string[]> = {
+    string: ['GET', key],
+    zset: ['ZRANGE', key, '0', '-1'],
+    hash: ['HGETALL', key],
+    stream: ['XRANGE', key, '-', '+'],
+  };
+  return JSON.stringify([key, await redis.ask(...(commands[String(type)] ?? []))]);
+}
