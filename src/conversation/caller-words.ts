@@ -78,11 +78,13 @@ export function finished(
   policy: WordsPolicy,
 ): WordsChange {
   // Not every model tells when the caller begins, or in time: what has ended began before.
-  const endedAt = at.wall - agoMs;
-  const startedAt = Math.min(words.startedAt ?? endedAt, endedAt);
-  const quiet = { ...words, startedAt, endedAt: at.now - agoMs, speakingSince: null };
-  const { said, ...change } = sayingOf(quiet, { itemId, turnIndex, at }, policy);
-  return { ...change, words: replaced(change.words, { ...said, isEnded: true }) };
+  const endedAt = Math.floor(at.wall - agoMs);
+  const speakingSince = Math.min(words.speakingSince ?? endedAt, endedAt);
+  const { said, ...change } = sayingOf({ ...words, speakingSince }, { itemId, turnIndex, at }, policy);
+  const isAnswered = !change.words.unanswered.includes(said.id);
+  const startedAt = isAnswered ? words.startedAt : Math.min(words.startedAt ?? speakingSince, endedAt);
+  const quiet = { ...change.words, startedAt, endedAt: at.now - agoMs, speakingSince: null };
+  return { ...change, words: replaced(quiet, { ...said, isEnded: true }) };
 }
 
 /** Words, or keys in words, that are whole and have their place in the transcript. */
@@ -168,7 +170,7 @@ function sayingOf(
     isFinal: false,
     isEnded: false,
     turnIndex,
-    at: words.startedAt ?? at.wall,
+    at: words.speakingSince ?? words.startedAt ?? at.wall,
   };
   const opened = open(words, unknown);
   return { ...opened, entries: transcribesCaller ? [entryOf(opened.said)] : [] };
