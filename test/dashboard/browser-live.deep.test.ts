@@ -222,7 +222,7 @@ describeInChromium('live calls', (bench) => {
     // Who points at a call finds it where it was.
     calls[180]?.({ type: 'incident.noted', code: 'turn-failed', message: 'It failed.' });
     await page.getByText('Turn failed').nth(1).waitFor();
-    expect(await lines.first().getAttribute('class')).toBe('call');
+    expect(await lines.first().evaluate((line) => line.classList.contains('line'))).toBe(false);
     await lines.nth(1).getByRole('button', { name: 'In full' }).click();
     await expect.poll(() => page.locator('article:not(.line)').count()).toBe(1);
     await page.getByRole('heading', { name: 'History' }).click();
