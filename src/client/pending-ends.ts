@@ -76,8 +76,9 @@ export class PendingEnds {
   async told(callId: string): Promise<void> {
     // A file that comes after it was removed would stay.
     await this.#written.get(callId);
-    this.#written.delete(callId);
     await this.#remove(callId);
+    // Who has just listed the file finds it gone, or the call running.
+    this.#written.delete(callId);
   }
 
   async #storeBehind(ready: Promise<unknown>, event: CallEvent, store: DurableListener): Promise<void> {
@@ -96,6 +97,7 @@ export class PendingEnds {
     const record = await store.get(callId);
     if (record !== undefined && record.status !== 'completed') return undefined;
     const deliveries = await this.#deliveries(callId);
+    if (deliveries === undefined) return undefined;
     const isTooMany = deliveries >= MAX_DELIVERIES;
     if (record !== undefined && !isTooMany) return { record, deliveries };
     if (isTooMany)
@@ -113,15 +115,15 @@ export class PendingEnds {
     });
   }
 
-  /** One that was not written to its end has been begun once. */
-  async #deliveries(callId: string): Promise<number> {
+  /** One that was not written to its end has been begun once. Undefined where the file is gone: `onCallEnd` has just returned. */
+  async #deliveries(callId: string): Promise<number | undefined> {
     try {
       const { deliveries } = JSON.parse(await readFile(this.#path(callId), 'utf8')) as {
         deliveries?: unknown;
       };
       return typeof deliveries === 'number' ? deliveries : 1;
-    } catch {
-      return 1;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : 1;
     }
   }
 

@@ -156,6 +156,15 @@ describe('what a process has left', () => {
     expect(await files()).toEqual(['call-1.json']);
   });
 
+  it('is no call whose callback returns here as the others are looked for', async () => {
+    const store = await storeOf(...facts());
+    await ends.begin('call-1');
+    const looking = ends.left(store, (callId) => ends.isRunning(callId));
+    await ends.told('call-1');
+    expect(await looking).toEqual([]);
+    expect(await files()).toEqual([]);
+  });
+
   it('is nothing where there is no folder', async () => {
     expect(await ends.left(new MemoryStore())).toEqual([]);
   });
