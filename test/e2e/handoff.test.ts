@@ -8,8 +8,7 @@ import type {
 } from '../../src/index.js';
 import type { CallerStep } from '../../src/testing/index.js';
 import { openToneVoice } from '../../src/testing/index.js';
-import { eventually, OWN_NUMBER, startAgentsPhone, startCarrierPhone } from '../support/carrier-phone.js';
-import { Deploy } from '../support/deploy.js';
+import { OWN_NUMBER, startAgentsPhone, startCarrierPhone } from '../support/carrier-phone.js';
 import { HandingModel } from '../support/handing-model.js';
 import { REALTIME_VENDORS } from '../support/realtime-vendors.js';
 import { playedOn } from '../support/rotated.js';
@@ -43,34 +42,6 @@ class ActingModel implements LanguageModel {
     const args = { to: act.to, summary: 'It is about a bill.' };
     const id = `call_${this.requests.length}`;
     yield { type: 'tool-call', id, name: 'hand_off', arguments: args, argumentsText: JSON.stringify(args) };
-  }
-}
-
-/** Hands over at once, or says who it is each time. */
-class TalkingModel implements LanguageModel {
-  readonly name: string;
-  readonly requests: LanguageModelRequest[] = [];
-  readonly #to: string | undefined;
-
-  constructor(name: string, to?: string) {
-    this.name = name;
-    this.#to = to;
-  }
-
-  async *respond(request: LanguageModelRequest): AsyncGenerator<LanguageModelEvent> {
-    this.requests.push(request);
-    if (this.#to === undefined) {
-      yield { type: 'text', delta: `This is ${this.name}.` };
-      return;
-    }
-    const args = { to: this.#to, summary: 'It is about a bill.' };
-    yield {
-      type: 'tool-call',
-      id: 'call_1',
-      name: 'hand_off',
-      arguments: args,
-      argumentsText: JSON.stringify(args),
-    };
   }
 }
 
@@ -224,54 +195,6 @@ describe.each(playedOn('carrier-b'))('%s, agents that hand over', (id) => {
     const record = await running.record(report.carrierCallId);
     expect(record.handoffs.map(({ to }) => to)).toEqual(['billing']);
     expect(record.turns.at(-1)).toMatchObject({ agent: 'billing', agentText: 'billing helps you. Goodbye.' });
-  });
-
-  it('has the second agent go on with a call in the next process', { timeout: 60_000 }, async () => {
-    await using deploy = await Deploy.on(id);
-    const serve = async () => {
-      const [llm, next] = [new TalkingModel('desk', 'bills'), new TalkingModel('billing')];
-      const server = await deploy.serve({ llm, handoffs: { bills: { agent: 'billing', when } } }, (phone) => {
-        phone.agent({ name: 'billing', llm: next, idle: false });
-        return {};
-      });
-      return { ...server, llm, next };
-    };
-    const old = await serve();
-    deploy.proxy.switchTo(old.port);
-    const isMoved = new AbortController();
-    const calling = deploy.simulator.call({
-      script: [
-        { type: 'wait-for-agent' },
-        { type: 'say', text: 'I have a question about my bill.' },
-        { type: 'wait-until', signal: isMoved.signal, timeoutMs: 50_000 },
-        { type: 'say', text: 'What time is it?' },
-        { type: 'wait-for-agent' },
-        { type: 'hang-up' },
-      ],
-    });
-    await eventually('the answer of billing', () =>
-      old.facts.find((fact) => fact.type === 'turn.completed' && fact.turn.agent === 'billing'),
-    );
-    const between = await serve();
-    deploy.proxy.switchTo(between.port);
-    await eventually('the call there', () => between.facts.find(({ type }) => type === 'call.status'));
-    await old.server.closed;
-    const last = await serve();
-    deploy.proxy.switchTo(last.port);
-    await eventually('the call at the third', () => last.facts.find(({ type }) => type === 'call.status'));
-    await between.server.closed;
-    isMoved.abort();
-    await calling;
-    const record = await eventually('the end', () => last.ended[0]);
-    expect(record).toMatchObject({ agent: 'billing', term: 3, endReason: 'caller-hangup', error: null });
-    expect(record.handoffs).toMatchObject([{ from: 'desk', to: 'billing' }]);
-    expect(record.turns.map(({ agent }) => agent)).toEqual(['desk', 'desk', 'billing', 'billing']);
-    expect(record.transcript.at(-1)?.text).toBe('This is billing.');
-    expect([between, last].flatMap(({ llm }) => llm.requests)).toEqual([]);
-    // What was stored, not what the transcript has: that has no summary.
-    expect(last.next.requests[0]?.messages.map(({ content }) => content).join()).toContain(
-      'It is about a bill.',
-    );
   });
 
   describe.each(REALTIME_VENDORS)('$name', (vendor) => {

@@ -1,23 +1,13 @@
 // Tools of an MCP server in whole calls, over both carriers and in both voice modes. The servers are made with the official SDK.
 import type { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
-import type { CallEvent } from '../../src/contract/call-event.js';
-import { CarrierA, mcp, Offhook, type Variables } from '../../src/index.js';
+import { CarrierA, mcp, Offhook } from '../../src/index.js';
 import { openLedger, openToneVoice } from '../../src/testing/index.js';
 import { addEcho } from '../engines/tools/mcp/mcp-rig.js';
-import {
-  ASKING_CASES,
-  ASKING_MODES,
-  type AskedTool,
-  AskingModel,
-  ASKS,
-  QUESTION,
-} from '../support/asking-modes.js';
+import { ASKING_CASES, ASKING_MODES, type AskedTool, AskingModel, ASKS } from '../support/asking-modes.js';
 import { eventually, startCarrierPhone } from '../support/carrier-phone.js';
-import { Deploy } from '../support/deploy.js';
 import { type ServedMcp, type ServedMcpOptions, serveMcp } from '../support/mcp-server.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
-import { playedOn } from '../support/rotated.js';
 
 describe.concurrent.each(ASKING_CASES)(
   'tools of an MCP server, on $id with $mode',
@@ -187,56 +177,6 @@ describe.concurrent.each(ASKING_CASES)(
       await scene.running.phone.disconnect();
       expect(server.sockets.size).toBe(0);
     });
-  },
-);
-
-it.each(playedOn('carrier-a'))(
-  'tools of an MCP server work in a call that another process takes up, with its variables, on %s',
-  { timeout: 60_000 },
-  async (id) => {
-    await using server = await serveMcp({ equip: addEcho });
-    await using deploy = await Deploy.on(id);
-    const serve = async () => {
-      const llm = new AskingModel();
-      const served = await deploy.serve({}, (phone) => {
-        const headers = ({ variables }: { variables: Variables }) => ({
-          'X-Customer': `${variables.customer}`,
-        });
-        const tools = [mcp({ url: server.url, name: 'shop', headers })];
-        const shop = phone.agent({ name: 'shop', firstMessage: 'Hello.', idle: false, llm, tools });
-        return { agent: () => ({ agent: shop, variables: { customer: 17 } }), fallbackAgent: shop };
-      });
-      return { ...served, llm };
-    };
-    const old = await serve();
-    deploy.proxy.switchTo(old.port);
-    const isMoved = new AbortController();
-    const calling = deploy.simulator.call({
-      script: [
-        { type: 'wait-for-agent' },
-        { type: 'say', text: QUESTION },
-        { type: 'wait-until', signal: isMoved.signal, timeoutMs: 50_000 },
-        { type: 'say', text: QUESTION },
-        { type: 'pause', durationMs: 10_000 },
-        { type: 'hang-up' },
-      ],
-    });
-    const isAnswered = (fact: CallEvent) =>
-      fact.type === 'turn.completed' && fact.turn.agentText.includes('That is what I know.');
-    await eventually('the first answer', () => old.facts.find(isAnswered));
-    const next = await serve();
-    deploy.proxy.switchTo(next.port);
-    await eventually('the call there', () => next.facts.find(({ type }) => type === 'call.status'));
-    await old.server.closed;
-    isMoved.abort();
-    await calling;
-    const record = await eventually('the end', () => next.ended[0]);
-    expect(record).toMatchObject({ agent: 'shop', term: 2, endReason: 'caller-hangup', error: null });
-    expect([old.llm.results, next.llm.results]).toEqual([['You said 17'], ['You said 17']]);
-    const called = server.requests.filter(({ rpc }) => rpc === 'tools/call');
-    expect(called.map(({ headers }) => headers['x-customer'])).toEqual(['17', '17']);
-    // Each process had a session of its own for the call, and none is left.
-    expect(server.servers.size).toBe(0);
   },
 );
 

@@ -13,7 +13,6 @@ import {
 } from '../../src/testing/index.js';
 import { refusal } from '../options/refusal.js';
 import { eventually, startCarrierPhone } from '../support/carrier-phone.js';
-import { Deploy } from '../support/deploy.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
 import { playedOn } from '../support/rotated.js';
 
@@ -287,32 +286,6 @@ describe.concurrent.each(playedOn('carrier-a'))(
       // It would be another one than is given here.
       expect(() => given && running.server.setAgent(given)).toThrow("with setAgent('reception', agent)");
       expect(answers(await running.call(SHOP))).toEqual([SHOP, 'reception', 'New reception.']);
-    });
-
-    it('go on with a call that another process gives to an agent of their name', async () => {
-      await using deploy = await Deploy.on(id);
-      const long = Array(30).fill('Please listen to all of our offers.').join(' ');
-      const old = await deploy.serve({ firstMessage: long });
-      deploy.proxy.switchTo(old.port);
-      const isMoved = new AbortController();
-      const calling = deploy.simulator.call({
-        script: [
-          { type: 'wait-until', signal: isMoved.signal, timeoutMs: 50_000 },
-          { type: 'say', text: 'What time is it?' },
-          ...LISTENS,
-        ],
-      });
-      await eventually('the greeting', () => old.facts.find(({ type }) => type === 'turn.started'));
-      const next = await deploy.serve();
-      next.server.setAgent('desk', next.phone.agent({ llm: fixed('It is noon.'), interruptible: true }));
-      deploy.proxy.switchTo(next.port);
-      await eventually('the call there', () => next.facts.find(({ type }) => type === 'call.status'));
-      isMoved.abort();
-      await calling;
-      const record = await eventually('the end', async () => next.ended[0]);
-      expect(record).toMatchObject({ agent: 'desk', term: 2, error: null });
-      expect(record.turns.at(-1)?.agentText).toBe('It is noon.');
-      await old.server.closed;
     });
 
     it('are refused where they cannot talk or have another name, and nothing changes', async () => {

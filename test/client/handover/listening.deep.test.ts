@@ -67,6 +67,7 @@ describe.each(SIMULATED_CARRIERS)('who listens in to a call that moves to the ne
     expect(second.peaks()[0]).toBeGreaterThan(LOUD);
     expect(second.peaks()[1]).toBeGreaterThan(LOUD);
     expect((await ask(next.port, callId, 'HEAD')).status).toBe(409);
+    await eventually('the end', () => next.ended[0]);
     expect(next.ended.map((record) => [record.callId, record.endReason])).toEqual([
       [callId, 'caller-hangup'],
     ]);

@@ -84,3 +84,35 @@ it.each(CELLS)(
     expect(agentTexts(old).filter((text) => text.includes('the day'))).toHaveLength(1);
   },
 );
+
+it.each(SIMULATED_CARRIERS)(
+  'a call goes on with the agent of its name that was set before it came, on %s',
+  { timeout: 120_000 },
+  async (id) => {
+    await using deploy = await Deploy.on(id);
+    const long = Array(30).fill('Please listen to all of our offers.').join(' ');
+    const old = await deploy.serve({ firstMessage: long });
+    deploy.proxy.switchTo(old.port);
+    const isMoved = new AbortController();
+    const calling = deploy.simulator.call({
+      script: [
+        { type: 'wait-until', signal: isMoved.signal, timeoutMs: 50_000 },
+        { type: 'say', text: 'What time is it?' },
+        { type: 'wait-for-agent', quietMs: 500 },
+        { type: 'hang-up' },
+      ],
+    });
+    await eventually('the greeting', () => old.facts.find(({ type }) => type === 'turn.started'));
+    const next = await deploy.serve();
+    const noon = { llm: new SayingModel('It is noon.'), interruptible: true };
+    next.server.setAgent('desk', next.phone.agent(noon));
+    deploy.proxy.switchTo(next.port);
+    await eventually('the call there', () => next.facts.find(({ type }) => type === 'call.status'));
+    isMoved.abort();
+    await calling;
+    const record = await eventually('the end', () => next.ended[0]);
+    expect(record).toMatchObject({ agent: 'desk', term: 2, error: null });
+    expect(record.turns.at(-1)?.agentText).toBe('It is noon.');
+    await old.server.closed;
+  },
+);
