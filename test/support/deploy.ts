@@ -109,6 +109,15 @@ export class Deploy implements AsyncDisposable {
     return deployed;
   }
 
+  /** Resolves when `next` has the call of `old`, which has ended. */
+  async moved(old: DeployedServer, next: DeployedServer): Promise<void> {
+    this.proxy.switchTo(next.port);
+    await eventually('the call at the next server', () =>
+      next.facts.find(({ type }) => type === 'call.status'),
+    );
+    await old.server.closed;
+  }
+
   /** A server as `serve` makes, in a process of its own. Resolves when it listens. */
   async fork(agent: object = {}, serve: object = {}): Promise<KillableServer> {
     const port = await freePort();

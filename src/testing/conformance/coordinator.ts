@@ -209,14 +209,16 @@ class Nodes {
   }
 }
 
-function idsOf(node: Coordinator): string[] {
+/** The nodes that it knows. */
+export function idsOf(node: Coordinator): string[] {
   return node
     .nodes()
     .map(({ nodeId }) => nodeId)
     .sort();
 }
 
-function factOf(seq: number): CallEvent {
+/** Of one call, in order of `seq`. */
+export function factOf(seq: number): CallEvent {
   const envelope = { callId: 'call', nodeId: 'a', originId: 'a', term: 1, seq, at: 1_700_000_000_000 + seq };
   return { ...envelope, type: 'dtmf.received', digit: String(seq % 10) };
 }

@@ -65,13 +65,9 @@ it.each(SIMULATED_CARRIERS)(
       old.facts.find((fact) => fact.type === 'turn.completed' && fact.turn.agent === 'billing'),
     );
     const between = await serve();
-    deploy.proxy.switchTo(between.port);
-    await eventually('the call there', () => between.facts.find(({ type }) => type === 'call.status'));
-    await old.server.closed;
+    await deploy.moved(old, between);
     const last = await serve();
-    deploy.proxy.switchTo(last.port);
-    await eventually('the call at the third', () => last.facts.find(({ type }) => type === 'call.status'));
-    await between.server.closed;
+    await deploy.moved(between, last);
     isMoved.abort();
     await calling;
     const record = await eventually('the end', () => last.ended[0]);

@@ -44,9 +44,7 @@ it.each(SIMULATED_CARRIERS)(
       fact.type === 'turn.completed' && fact.turn.agentText.includes('That is what I know.');
     await eventually('the first answer', () => old.facts.find(isAnswered));
     const next = await serve();
-    deploy.proxy.switchTo(next.port);
-    await eventually('the call there', () => next.facts.find(({ type }) => type === 'call.status'));
-    await old.server.closed;
+    await deploy.moved(old, next);
     isMoved.abort();
     await calling;
     const record = await eventually('the end', () => next.ended[0]);

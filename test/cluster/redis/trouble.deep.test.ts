@@ -5,6 +5,7 @@ import type { Clock } from '../../../src/base/clock.js';
 import { systemClock } from '../../../src/base/clock.js';
 import type { CallOwner, Coordinator } from '../../../src/cluster/coordinator.js';
 import type { CallEvent } from '../../../src/contract/call-event.js';
+import { factOf, idsOf } from '../../../src/testing/conformance/coordinator.js';
 import { type ClusterNodeOptions, openClusterNode } from '../../support/cluster-node.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { freePort } from '../../support/free-port.js';
@@ -367,18 +368,6 @@ class CountedClock implements Clock {
     if (delayMs <= 100) this.asked += 1;
     return systemClock.after(delayMs, task);
   }
-}
-
-function idsOf(node: Coordinator): string[] {
-  return node
-    .nodes()
-    .map(({ nodeId }) => nodeId)
-    .sort();
-}
-
-function factOf(seq: number): CallEvent {
-  const envelope = { callId: 'call', nodeId: 'a', originId: 'a', term: 1, seq, at: 1_700_000_000_000 + seq };
-  return { ...envelope, type: 'dtmf.received', digit: String(seq % 10) };
 }
 
 async function heldIn(redis: RedisServer, key: string): Promise<string> {
