@@ -46,6 +46,8 @@ export interface PacerOptions extends PlaybackWay {
   readonly maxBufferedBytes?: number;
   /** Hears of every frame how late it left, and what waits. @default nobody */
   readonly meters?: Meters;
+  /** Asked before anything goes out, and may close the pacer. @default nobody is */
+  readonly noticeStall?: (() => void) | undefined;
 }
 
 interface Mark {
@@ -74,6 +76,7 @@ export class Pacer implements LinePlayout {
   readonly #leadMs: number;
   readonly #maxBufferedBytes: number;
   readonly #meters: Meters;
+  readonly #noticeStall: (() => void) | undefined;
   readonly #playback = new PlaybackClock();
   readonly #queue = new FrameQueue();
   #marks: Mark[] = [];
@@ -103,6 +106,7 @@ export class Pacer implements LinePlayout {
     this.#leadMs = Math.max(FRAME_MS, options.leadMs ?? DEFAULT_LEAD_MS);
     this.#maxBufferedBytes = options.maxBufferedBytes ?? DEFAULT_MAX_BUFFERED_BYTES;
     this.#meters = options.meters ?? silentMeters;
+    this.#noticeStall = options.noticeStall;
   }
 
   get pushedMs(): number {
@@ -276,7 +280,8 @@ export class Pacer implements LinePlayout {
   #pump(now: number): void {
     this.#timer?.cancel();
     this.#timer = undefined;
-    if (this.#detached || this.#paused) return;
+    this.#noticeStall?.();
+    if (this.#closed || this.#detached || this.#paused) return;
     this.#sendReachedMarks();
     // Who hears that a frame was sent may push, pause or close.
     while (this.#queue.queuedMs > 0 && !this.#closed && !this.#detached && !this.#paused) {

@@ -22,6 +22,25 @@ export interface Clock {
   readonly looseEnds?: LooseEnds | undefined;
 }
 
+/** Time that several processes share, whatever their own clocks say. What they exchange is dated by it, and nothing else. */
+export interface SharedTime {
+  /** Epoch milliseconds. May step, as any date may. */
+  now(): number;
+  /** The same as if the last step had not been: what was dated before it is still under way. Undefined where none was lately. */
+  formerNow(): number | undefined;
+}
+
+/** By the clock, for a process that is alone. */
+export function sharedNow({
+  sharedTime,
+  clock,
+}: {
+  readonly sharedTime?: (() => SharedTime | undefined) | undefined;
+  readonly clock: Clock;
+}): number {
+  return sharedTime?.()?.now() ?? clock.wallNow();
+}
+
 /** The longest delay that timers of the platform can count, in milliseconds: they ring at once for a longer one. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -48,10 +67,14 @@ export function punctualClock(source: Clock): Clock {
 
 /**
  * The same clock with dates that never jump: `wallNow` is that of this moment and the time since. Dates of one call are taken from one,
- * so that the time between two of them is as long as it was, whatever the system clock is set to meanwhile.
+ * so that the time between two of them is as long as it was, whatever the system clock is set to meanwhile. `aheadMs`: how far it is ahead of that, for a call
+ * that has its dates from the clock of another process. `earliest`: what this moment is at least, in epoch milliseconds.
  */
-export function steadyClock(clock: Clock): Clock {
-  const [startedAt, wallStartedAt] = [clock.now(), clock.wallNow()];
+export function steadyClock(
+  clock: Clock,
+  { aheadMs = 0, earliest = 0 }: { aheadMs?: number | undefined; earliest?: number } = {},
+): Clock {
+  const [startedAt, wallStartedAt] = [clock.now(), Math.max(clock.wallNow() + aheadMs, earliest)];
   return {
     now: nowOf(clock),
     wallNow: () => Math.round(wallStartedAt + (clock.now() - startedAt)),

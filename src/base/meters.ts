@@ -1,6 +1,13 @@
 // What is measured where no fact tells of it: in the path of the audio, and at the doors. Rooms take it like a clock or a logger.
 import type { ProviderStage } from '../contract/call-record.js';
 
+/** Where measurements of a cluster go. No method throws. */
+export interface ClusterMeters {
+  brokerAnswered(tookMs: number): void;
+  /** A question was refused, or not answered in time. One that was not asked, since the broker is known to be away, is none. */
+  askFailed(asked: 'broker' | 'node'): void;
+}
+
 /** Where measurements go. No method throws. A `code` is one of our errors'. What is called for every frame must not allocate. */
 export interface Meters {
   /** A 20 ms frame of the agent left, `lateMs` after its time. Fifty times a second for each call. */

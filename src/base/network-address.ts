@@ -25,7 +25,8 @@ function toIpv4(high: string, low: string): string {
 /** What is counted as one: an IPv4 address, or the /64 of an IPv6 one, which is what a household gets. */
 export function neighborhoodOf(address: string): string {
   const plain = normalizeAddress(address);
-  if (plain === undefined || isIP(plain) === 4) return plain ?? address;
+  if (plain === undefined) return address;
+  // An IPv4 address is one group.
   const [head = '', tail] = plain.split('::');
   const groups = head === '' ? [] : head.split(':');
   const rest = tail === undefined || tail === '' ? [] : tail.split(':');

@@ -19,11 +19,21 @@ export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
 }
 
 /** Resolves with `task`, or after the time if that is over first. Rejects as `task` does. */
-export async function within(clock: Clock, limitMs: number, task: Promise<unknown>): Promise<void> {
-  const inTime = new AbortController();
-  try {
-    await Promise.race([task, pause(clock, Math.max(0, limitMs), inTime.signal)]);
-  } finally {
-    inTime.abort();
-  }
+export function within(clock: Clock, limitMs: number, task: Promise<unknown>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = clock.after(Math.max(0, limitMs), resolve);
+    const done = () => {
+      timer.cancel();
+      resolve();
+    };
+    task.then(done, (error: unknown) => {
+      timer.cancel();
+      reject(error);
+    });
+  });
+}
+
+/** How long it is to the next of the moments, `everyMs` apart, at which all who gather what they send do so: it then leaves the process at once. */
+export function toNextRound(clock: Clock, everyMs: number): number {
+  return everyMs - (clock.now() % everyMs);
 }

@@ -5,7 +5,7 @@ import { NOBODY_SPEAKS } from './floor.js';
 import { type Step, withoutEmpty } from './history.js';
 import { NO_LANGUAGE } from './language.js';
 import { begun, type ConversationState, readState } from './state.js';
-import { calledTool, type Moment, settled, type Tools, type ToolState } from './tools.js';
+import { calledTool, type Moment, readEntryText, settled, type Tools, type ToolState } from './tools.js';
 import { answer, NO_TURNS, says, spoken, type Turns } from './turns.js';
 
 export type Recorded = Pick<CallRecord, 'transcript' | 'turns'> &
@@ -128,15 +128,13 @@ function toolsOf(entries: readonly TranscriptEntry[]): Tools {
   return Object.fromEntries(tools.map((entry) => [entry.id, toTool(entry)]));
 }
 
-/** Its name is what its text begins with: names have no blank and no colon. */
 function toTool({ id, turnIndex, text, at, final }: TranscriptEntry): ToolState {
-  const [name = ''] = text.split(/[: ]/, 1);
+  const { name, hasFailed, outcome } = readEntryText(text);
   const call = { id, name, arguments: {}, argumentsText: '' };
   const tool = calledTool(call, { turnIndex, endsCall: false, at: momentOf(at) });
   if (!final) return tool;
-  const failure = text.startsWith(`${name} failed: `) ? text.slice(`${name} failed: `.length) : null;
-  const result = text.slice(`${name}: `.length);
-  return { ...settled(tool, { text: failure ?? result, error: failure }, 0), durationMs: null };
+  const told = outcome ?? '';
+  return { ...settled(tool, { text: told, error: hasFailed ? told : null }, 0), durationMs: null };
 }
 
 function momentOf(wall: number): Moment {

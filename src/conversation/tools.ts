@@ -52,6 +52,9 @@ const LOST = 'The result of the tool was lost.';
 /** The model must neither promise it nor do it again by itself. */
 const LOST_TO_MODEL = `${LOST} It may have been done: say so, and do not call the tool again unless the caller agrees.`;
 
+/** Of a tool that the model called and nobody has: its name is the model's own words. It is known before anything is told of it. */
+export const NO_SUCH_TOOL = 'There is no tool of that name.';
+
 /** Longest name that is shown of what a model made up. */
 const MAX_NAME_CHARS = 64;
 
@@ -173,6 +176,20 @@ export function toEntryText(tool: ToolState): string {
   if (settlement.error !== null) return `${name} failed: ${settlement.error}`;
   const result = shorten(shownOf(settlement));
   return result === '' || result === 'null' ? `${name}: done` : `${name}: ${result}`;
+}
+
+/** What an entry of a transcript says of its tool. */
+export interface EntryText {
+  readonly name: string;
+  readonly hasFailed: boolean;
+  /** The error, or the beginning of the result; null where none is told. */
+  readonly outcome: string | null;
+}
+
+/** `toEntryText` the other way round. The name ends where an outcome begins: one that a model made up may have blanks. */
+export function readEntryText(text: string): EntryText {
+  const [, name = '', failed, error, result] = /^(.*?)(?:( failed)(?:: (.*))?|: (.*))?$/s.exec(text) ?? [];
+  return { name, hasFailed: failed !== undefined, outcome: error ?? result ?? null };
 }
 
 function shownOf({ shown, text }: Settlement): string {

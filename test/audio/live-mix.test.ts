@@ -220,6 +220,21 @@ describe('the sound of a live call', () => {
     expect(Math.min(...heard.agent)).toBeLessThan(-20_000);
   });
 
+  it.each([
+    ['another stream', () => mix.line(PCM_16K, PCM_16K)],
+    ['a cut', () => mix.cut(BEGIN_MS + 100)],
+  ])('has the agent as late as marks were behind %s, also where it goes on at once', (_, happens) => {
+    mix.agent(frame(1, 100), BEGIN_MS);
+    mix.lag(BEGIN_MS, 60);
+    happens();
+    mix.agent(frame(2, 100), BEGIN_MS + 100);
+    take(BEGIN_MS + 1000);
+    expect(spans('agent')).toEqual([
+      [BEGIN_MS, BEGIN_MS + 100, 1],
+      [BEGIN_MS + 160, BEGIN_MS + 260, 2],
+    ]);
+  });
+
   it('takes and gives nothing once it is closed', () => {
     mix.close();
     mix.close();

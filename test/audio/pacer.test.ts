@@ -117,6 +117,8 @@ describe('Pacer', () => {
     expect(pacer.clear()).toBe(500);
     expect(player.clears).toBe(1);
     expect(reset).toHaveBeenCalledOnce();
+    clock.advance(0);
+    expect(clock.pending).toBe(0);
     expect([pacer.playedMs, pacer.pushedMs]).toEqual([500, 500]);
     const sent = player.sent.length;
     clock.advance(2000);

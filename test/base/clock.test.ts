@@ -190,6 +190,18 @@ describe('steadyClock', () => {
     expect(steadyClock(clock).wallNow() - startedAt).toBe(1500 + byMs);
   });
 
+  it('begins no earlier than it is told', () => {
+    const clock = new FakeClock();
+    const startedAt = clock.wallNow();
+    for (const [byMs, isAtMs] of [
+      [5000, 5000],
+      [-5000, 0],
+    ] as const) {
+      const steady = steadyClock(clock, { earliest: startedAt + byMs });
+      expect(steady.wallNow() - startedAt).toBe(isAtMs);
+    }
+  });
+
   it('dates in whole milliseconds', () => {
     let now = 10.2;
     const steady = steadyClock({

@@ -3,6 +3,7 @@ import type { ModelToolCall } from '../../src/contract/chat-message.js';
 import {
   calledTool,
   lost,
+  readEntryText,
   resultOf,
   settled,
   toEntryText,
@@ -60,5 +61,24 @@ describe('a tool in the transcript', () => {
     const done = settled(tool, { text, error: null }, 1);
     expect(toEntryText(done)).toMatch(expected);
     expect(toEntryText(done).length).toBeLessThan(220);
+  });
+});
+
+describe('what an entry says of its tool', () => {
+  const failed = (error: string) => settled(called(), { text: '', error }, 1);
+  const done = (text: string, name?: string) => settled(called(name), { text, error: null }, 1);
+  it.each([
+    ['runs', called(), { name: 'x', hasFailed: false, outcome: null }],
+    ['is done', done('{"a": 1}'), { name: 'x', hasFailed: false, outcome: '{"a": 1}' }],
+    ['gave nothing', done(''), { name: 'x', hasFailed: false, outcome: 'done' }],
+    ['says that it failed', done('y failed: z'), { name: 'x', hasFailed: false, outcome: 'y failed: z' }],
+    ['has failed', failed('two\nlines: here'), { name: 'x', hasFailed: true, outcome: 'two\nlines: here' }],
+    ['has a made-up name', done('1', 'a tool'), { name: 'a tool', hasFailed: false, outcome: '1' }],
+  ])('that %s', (_, tool, expected) => {
+    expect(readEntryText(toEntryText(tool))).toEqual(expected);
+  });
+
+  it('whose error is not kept', () => {
+    expect(readEntryText('x failed')).toEqual({ name: 'x', hasFailed: true, outcome: null });
   });
 });

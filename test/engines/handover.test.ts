@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Unsaid } from '../../src/conversation/floor.js';
 import type { Step } from '../../src/conversation/history.js';
 import { begun, type ConversationState, type Leaving, leftBy } from '../../src/conversation/state.js';
 import { calledTool, settled, type ToolState } from '../../src/conversation/tools.js';
@@ -116,6 +117,21 @@ describe('what is owed', () => {
       owes([asked, answered], { isCutOff: true, goodbye: { text: 'Goodbye.', reason: 'agent-hangup' } }),
     ).toBe('goodbye');
     expect(owes([], { hasGreeting: true, goodbye: { text: '', reason: 'idle' } })).toBe('goodbye');
+  });
+
+  it('is an answer to the caller behind the rest of what was asked for, and of nothing else', () => {
+    const isCallerOwed = (rest: Unsaid | null, steps: readonly Step[] = [asked, answered]) => {
+      const fresh = begun({ hasGreeting: false });
+      const floor = { ...fresh.floor, isCallerOwed: true };
+      const leaving = { isCutOff: true, goodbye: undefined, rest, unheardSince: [], troubledSince: [] };
+      return leftBy({ ...fresh, floor, turns: turnsOf(steps) }, leaving).floor.isCallerOwed;
+    };
+    const request = { text: 'We close at six.', manner: { request: 'r1' } };
+    expect(isCallerOwed(request)).toBe(true);
+    expect(isCallerOwed({ ...request, manner: {} })).toBe(false);
+    expect(isCallerOwed(null)).toBe(false);
+    // They are answered first.
+    expect(isCallerOwed(request, [asked])).toBe(false);
   });
 
   it('tells since when the caller waits, and nobody hears them', () => {

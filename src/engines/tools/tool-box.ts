@@ -4,7 +4,13 @@ import type { Clock, Timer } from '../../base/clock.js';
 import { OffhookError } from '../../base/errors.js';
 import { type Logger, logThrown } from '../../base/log.js';
 import type { CallContext } from '../../contract/call-context.js';
-import { type Id, idempotencyKeyOf, type Settlement, toErrorText } from '../../conversation/tools.js';
+import {
+  type Id,
+  idempotencyKeyOf,
+  NO_SUCH_TOOL,
+  type Settlement,
+  toErrorText,
+} from '../../conversation/tools.js';
 import type { ModelToolCall, ToolDefinition } from '../../providers/language-model.js';
 import type { BeforeOutside, EngineControls, HandOff } from '../engine.js';
 import { complaintAbout } from './json-schema-check.js';
@@ -19,7 +25,7 @@ import {
   TRANSFER_CALL,
   type TransferTargets,
 } from './built-in-tools.js';
-import { type AgentTool, type ToolContext, ToolError } from './tool.js';
+import { type AgentTool, type ToolContext, ToolError, type ToolFailure } from './tool.js';
 import { toResultText } from './tool-result.js';
 import { ToolRun } from './tool-run.js';
 
@@ -98,6 +104,7 @@ export class ToolBox {
       const joins = isTooMany || isEnd ? undefined : running.find((other) => isSameCall(other.call, call));
       const run = this.#open(call, joins);
       if (isTooMany) this.#fail(run, TOO_MANY);
+      else if (!this.#has(call.name)) this.#deny(run);
       else if (joins !== undefined) void joined(run, joins);
       else if (!isEnd) void this.#carryOut(run, hearing);
       return run;
@@ -143,6 +150,10 @@ export class ToolBox {
     return this.#tools.get(name)?.isIdempotent ?? (name === HAND_OFF && this.#builtIns.has(name));
   }
 
+  #has(name: string): boolean {
+    return this.#tools.has(name) || this.#builtIns.has(name);
+  }
+
   #open(call: ModelToolCall, joins?: ToolRun): ToolRun {
     const isIdempotent = this.#isIdempotent(call.name);
     const run = new ToolRun(call, { endsCall: call.name === END_CALL, isIdempotent, joins });
@@ -154,7 +165,6 @@ export class ToolBox {
   async #carryOut(run: ToolRun, hearing: Hearing): Promise<void> {
     const { logger } = this.#options;
     const { callId } = this.#options.call;
-    const { name } = run.call;
     try {
       const outcome = await this.#outcome(run, hearing);
       // In one tick: nothing comes between the check of it and the deed.
@@ -164,9 +174,7 @@ export class ToolBox {
       deed?.carryOut();
     } catch (error) {
       if (run.isSettled) return;
-      // A name that no tool has is the model's own words.
-      const isKnown = this.#tools.has(name) || this.#builtIns.has(name);
-      const fields = { callId, tool: isKnown ? name : null };
+      const fields = { callId, tool: run.call.name };
       if (error instanceof ToolError) {
         logger.warn({ ...fields, reason: error.reason }, NOT_DONE);
         run.settle({ text: toErrorText(error.told), error: error.message });
@@ -182,8 +190,6 @@ export class ToolBox {
     const { name, arguments: args } = run.call;
     const tool = this.#tools.get(name);
     const builtIn = this.#builtIns.get(name);
-    if (tool === undefined && builtIn === undefined)
-      throw new ToolError('There is no tool of that name.', 'unknown-tool');
     if (args === null) throw new ToolError('The arguments are not a JSON object.', 'arguments');
     if (tool !== undefined)
       return this.#inTime(tool, async (signal) => {
@@ -234,8 +240,16 @@ export class ToolBox {
     }
   }
 
+  /** Nobody has the tool. The log has no name of it. */
+  #deny(run: ToolRun): void {
+    const { logger, call } = this.#options;
+    logger.warn({ callId: call.callId, tool: null, reason: 'unknown-tool' satisfies ToolFailure }, NOT_DONE);
+    this.#fail(run, NO_SUCH_TOOL);
+  }
+
+  /** At once. Of one that nobody has, only that is told. */
   #fail(run: ToolRun, sentence: string): void {
-    run.settle(failed(sentence));
+    run.settle(failed(this.#has(run.call.name) ? sentence : NO_SUCH_TOOL));
   }
 }
 

@@ -128,6 +128,30 @@ describe('a voice that says nothing', () => {
   });
 });
 
+it('a voice has its whole time for what is said to a caller who was waiting for nothing', async () => {
+  const clock = new FakeClock();
+  const [voice, prompt] = [new FakeVoice(), 'Are you there?'];
+  const session = voice.open();
+  voice.open = () => ({
+    ...session,
+    async *synthesize(text: string) {
+      if (text === prompt) await new Promise<void>((done) => void clock.after(3000, () => done()));
+      yield* session.synthesize(text);
+    },
+  });
+  const idle = { afterMs: 6000, prompts: [prompt], goodbye: 'Goodbye then.' };
+  const rig = await new CallRig({
+    clock,
+    voice,
+    idle,
+    firstMessage: 'Hello.',
+    turnTaking: NO_FILLERS,
+  }).start();
+  await rig.quiet(11_000);
+  expect(rig.ended).toEqual([]);
+  expect(rig.transcript.map(({ text }) => text)).toEqual(['Hello.', prompt]);
+});
+
 describe('a voice that says nothing is given up after five seconds', () => {
   const ANSWER = 'We are open from eight to six. On Saturday we close at noon.';
 

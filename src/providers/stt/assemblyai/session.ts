@@ -2,6 +2,7 @@
 import type { Timer } from '../../../base/clock.js';
 import type { ProviderError } from '../../../base/errors.js';
 import type { SpeechToTextContext, SpeechToTextSession } from '../../speech-to-text.js';
+import { KeepAlive } from '../../wire/keep-alive.js';
 import { LastingSocket, type VendorTarget } from '../../wire/lasting-socket.js';
 import { toBytes } from '../../../audio/pcm-bytes.js';
 import { createUnknownLog } from '../../wire/unknown-messages.js';
@@ -43,8 +44,7 @@ export class AssemblyAISession implements SpeechToTextSession {
   #ending: Timer | undefined;
   /** Asked to end the turn while audio still waited to be sent. */
   #endDue = false;
-  #keepAlive: Timer | undefined;
-  #lastSentAt = 0;
+  readonly #keepAlive: KeepAlive;
   #metering: Timer | undefined;
   #meteredAt: number | undefined;
   readonly #noteUnknown: (name: string) => void;
@@ -73,6 +73,11 @@ export class AssemblyAISession implements SpeechToTextSession {
         },
         failed: (error) => this.#failed(error),
       },
+    });
+    this.#keepAlive = new KeepAlive(clock, {
+      everyMs: KEEP_ALIVE_MS,
+      socket: this.#socket,
+      text: '{"type":"KeepAlive"}',
     });
   }
 
@@ -104,13 +109,12 @@ export class AssemblyAISession implements SpeechToTextSession {
   /** Audio may be sent only from here on. */
   #began(): void {
     if (this.#isReady) return;
-    const { clock, logger, events } = this.#context;
+    const { logger, events } = this.#context;
     const gapMs = this.#gapMs ?? this.#socket.lateMs;
     const lostMs = this.#audio.begin();
     this.#isReady = true;
     this.#endedOrder = -1;
-    this.#lastSentAt = clock.now();
-    this.#stayAlive();
+    this.#keepAlive.start();
     if (gapMs !== null) {
       logger.info({ gapMs: Math.round(gapMs), lostMs }, 'the recognizer reconnected');
       events.reconnected?.({ gapMs, lostMs });
@@ -123,17 +127,16 @@ export class AssemblyAISession implements SpeechToTextSession {
   #send(): void {
     this.#sending = undefined;
     if (!this.#isReady || this.#closed) return;
-    const { clock } = this.#context;
     const isBlocked = () => this.#socket.isCongested;
     while (!isBlocked()) {
       const message = this.#audio.next();
       if (message === undefined) break;
       this.#socket.send(toBytes(message));
-      this.#lastSentAt = clock.now();
+      this.#keepAlive.sent();
     }
     if (this.#audio.isWaiting) {
       const delayMs = isBlocked() ? RETRY_SENDING_MS : this.#audio.dueInMs;
-      this.#sending = clock.after(delayMs, () => this.#send());
+      this.#sending = this.#context.clock.after(delayMs, () => this.#send());
     } else if (this.#endDue) this.#forceEnd();
   }
 
@@ -234,18 +237,6 @@ export class AssemblyAISession implements SpeechToTextSession {
     if (this.#ownsTurnTaking && !this.#closed) this.#context.events.turnEnded?.();
   }
 
-  #stayAlive(): void {
-    const { clock } = this.#context;
-    this.#keepAlive?.cancel();
-    this.#keepAlive = clock.after(this.#lastSentAt + KEEP_ALIVE_MS - clock.now(), () => {
-      if (clock.now() - this.#lastSentAt >= KEEP_ALIVE_MS) {
-        this.#socket.send('{"type":"KeepAlive"}');
-        this.#lastSentAt = clock.now();
-      }
-      this.#stayAlive();
-    });
-  }
-
   #meter(): void {
     this.#metering = this.#context.clock.after(USAGE_EVERY_MS, () => {
       this.#reportUsage();
@@ -267,7 +258,8 @@ export class AssemblyAISession implements SpeechToTextSession {
     this.#meteredAt = undefined;
     this.#isReady = false;
     this.#audio.pause();
-    for (const timer of [this.#keepAlive, this.#sending, this.#metering]) timer?.cancel();
+    this.#keepAlive.stop();
+    for (const timer of [this.#sending, this.#metering]) timer?.cancel();
     this.#sending = undefined;
   }
 

@@ -4,6 +4,7 @@ import type { Timer } from '../../../base/clock.js';
 import type { ProviderError } from '../../../base/errors.js';
 import type { SpeechToTextContext, SpeechToTextSession } from '../../speech-to-text.js';
 import { AudioBacklog, toSeconds } from '../../wire/audio-backlog.js';
+import { KeepAlive } from '../../wire/keep-alive.js';
 import { LastingSocket, type VendorTarget } from '../../wire/lasting-socket.js';
 import { toBytes } from '../../../audio/pcm-bytes.js';
 import { createUnknownLog } from '../../wire/unknown-messages.js';
@@ -48,8 +49,7 @@ export class DeepgramSession implements SpeechToTextSession {
   #everConnected = false;
   #sentSamples = 0;
   #reportedSamples = 0;
-  #lastSentAt = 0;
-  #keepAlive: Timer | undefined;
+  readonly #keepAlive: KeepAlive;
   #sending: Timer | undefined;
   #finalizing: Timer | undefined;
   /** Asked to finalize while audio still waited to be sent. */
@@ -87,6 +87,11 @@ export class DeepgramSession implements SpeechToTextSession {
         failed: (error) => this.#failed(error),
       },
     });
+    this.#keepAlive = new KeepAlive(clock, {
+      everyMs: KEEP_ALIVE_MS,
+      socket: this.#socket,
+      text: '{"type":"KeepAlive"}',
+    });
   }
 
   pushAudio(frame: Int16Array): void {
@@ -117,12 +122,11 @@ export class DeepgramSession implements SpeechToTextSession {
   }
 
   #connected(gapMs: number | null): void {
-    const { clock, logger, events } = this.#context;
+    const { logger, events } = this.#context;
     if (gapMs !== null) this.#backlog.rewindTo(Math.round(this.#turns.settledS * 16_000));
     this.#everConnected = true;
-    this.#lastSentAt = clock.now();
     this.#offsetS = toSeconds(this.#backlog.next);
-    this.#stayAlive();
+    this.#keepAlive.start();
     const troubleMs = gapMs ?? this.#socket.lateMs;
     const lostMs = Math.round(toSeconds(this.#backlog.takeDropped()) * 1000);
     if (troubleMs !== null) {
@@ -141,26 +145,12 @@ export class DeepgramSession implements SpeechToTextSession {
       const pcm = this.#backlog.take(MAX_MESSAGE_SAMPLES);
       this.#socket.send(toBytes(pcm));
       this.#sentSamples += pcm.length;
-      this.#lastSentAt = this.#context.clock.now();
+      this.#keepAlive.sent();
     }
     if (this.#backlog.waiting > 0)
       this.#sending = this.#context.clock.after(RETRY_SENDING_MS, () => this.#send());
     else if (this.#finalizeDue) this.#finalize();
     if (toSeconds(this.#sentSamples - this.#reportedSamples) >= USAGE_STEP_S) this.#reportUsage();
-  }
-
-  #stayAlive(): void {
-    const { clock } = this.#context;
-    const dueMs = this.#lastSentAt + KEEP_ALIVE_MS - clock.now();
-    this.#keepAlive?.cancel();
-    this.#keepAlive = clock.after(dueMs, () => {
-      if (clock.now() - this.#lastSentAt >= KEEP_ALIVE_MS) {
-        // As text: the same in a binary frame would be audio.
-        this.#socket.send('{"type":"KeepAlive"}');
-        this.#lastSentAt = clock.now();
-      }
-      this.#stayAlive();
-    });
   }
 
   #finalize(): void {
@@ -221,7 +211,7 @@ export class DeepgramSession implements SpeechToTextSession {
       this.#finalizing = undefined;
       this.#finalizeDue = true;
     }
-    this.#keepAlive?.cancel();
+    this.#keepAlive.stop();
     this.#sending?.cancel();
     this.#sending = undefined;
   }
@@ -241,6 +231,7 @@ export class DeepgramSession implements SpeechToTextSession {
 
   #end(): void {
     this.#closed = true;
-    for (const timer of [this.#keepAlive, this.#sending, this.#finalizing]) timer?.cancel();
+    this.#keepAlive.stop();
+    for (const timer of [this.#sending, this.#finalizing]) timer?.cancel();
   }
 }

@@ -183,6 +183,7 @@ describe('guardrails', () => {
     const heard = rig.transcript.filter(({ id }) => id.startsWith('filler')).map((entry) => entry.text);
     expect(heard).toEqual(text === '' ? [] : [text]);
     expect(rig.heardMs > 0).toBe(text !== '');
+    expect(rig.voice.spoken).not.toContain('');
   });
 
   it('see each sentence of a filler', async () => {

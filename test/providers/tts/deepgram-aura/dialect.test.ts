@@ -139,6 +139,27 @@ describe('a voice of the Aura family', () => {
     expect(vendor.sockets).toHaveLength(3);
   });
 
+  it('takes the first end on another connection for that of its own sentence, also of one without a sound', async () => {
+    const { clock, vendor, session } = open();
+    vendor.socket.opens();
+    clock.advance(2000);
+    const abort = new AbortController();
+    listen(session, 'A story.', abort.signal);
+    await settle();
+    abort.abort();
+    await settle();
+    clock.advance(400);
+    clock.advance(0);
+    vendor.socket.opens();
+    await settle();
+    const sign = listen(session, '…');
+    await settle();
+    vendor.socket.says({ type: 'Flushed' });
+    await settle();
+    expect(vendor.sockets).toHaveLength(2);
+    expect(sign).toMatchObject({ samples: [], over: true, error: undefined });
+  });
+
   it('stays with the connection when the answer to Clear comes', async () => {
     const { clock, vendor, session } = open();
     vendor.socket.opens();

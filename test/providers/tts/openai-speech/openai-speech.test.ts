@@ -121,6 +121,22 @@ describe('OpenAISpeech', () => {
     await soon(() => expect(emulator.exchanges[0]?.aborted).toBe(true));
   });
 
+  it('closes the connection, too, where nobody reads on', async () => {
+    const { clock, session } = await start({ chunkEveryMs: 10 });
+    const reading = session
+      .synthesize('A long sentence that goes on and on.', new AbortController().signal)
+      [Symbol.asyncIterator]();
+    let isHeard = false;
+    void reading.next().then(() => {
+      isHeard = true;
+    });
+    await passUntil(clock, 10, () => {
+      expect(isHeard).toBe(true);
+    });
+    await reading.return?.();
+    await soon(() => expect(emulator.exchanges[0]?.aborted).toBe(true));
+  });
+
   it.each(['end', 'abort', 'cut'] as const)('frees what it converts with: %s', async (how) => {
     const create = vi.spyOn(transcoder, 'createResampler');
     const { clock, say, spoken } = await start({ chunkEveryMs: 10 });

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { createSharedAbort } from '../../src/testing/shared-abort.js';
+import { createSharedAbort } from '../../src/base/shared-abort.js';
 
 it('is waited for by as many as there are, without a warning', async () => {
   const warned = vi.fn();
