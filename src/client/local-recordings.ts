@@ -6,10 +6,10 @@ import { StoreError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
 import { within } from '../base/pause.js';
 import { holdProcess } from '../base/process-hold.js';
-import type { CallDirectory } from '../calls/call-directory.js';
 import type { CallRecordings } from '../calls/recording/call-recordings.js';
 import type { CallRecord, LocalRecording } from '../contract/call-record.js';
 import type { CheckedServeOptions } from '../options/serve.js';
+import { isOf } from '../recordings/live-recording.js';
 import type { Recordings } from '../recordings/recordings.js';
 import type { CallStore } from '../stores/call-store.js';
 
@@ -17,8 +17,11 @@ import type { CallStore } from '../stores/call-store.js';
 const MAX_ASKED = 500;
 
 export interface LocalRecordingsParts {
-  readonly options: Pick<CheckedServeOptions, 'localRecording' | 'dataDir'>;
-  readonly desk: Pick<CallDirectory, 'recordedLocally'>;
+  readonly options: Pick<CheckedServeOptions, 'localRecording' | 'dataDir'> & {
+    readonly cluster?: { readonly address: string } | undefined;
+  };
+  /** What became of a recording that another process has left of a call that is over. */
+  recordedLocally(record: CallRecord, recording: LocalRecording): void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -47,15 +50,16 @@ export class LocalRecordings {
   /** A folder that cannot be used is in the log and in the record of each call; calls are answered all the same. Never rejects. */
   async open(store: CallStore): Promise<void> {
     const { options, clock, logger } = this.#parts;
-    const { localRecording, dataDir } = options;
+    const { localRecording, dataDir, cluster } = options;
+    const server = cluster?.address;
     if (localRecording === undefined || dataDir === false) return;
-    this.#keeper = UNAVAILABLE;
+    this.#keeper = unavailable(server);
     const folder = resolve(dataDir, 'recordings');
     try {
       // Where another process has the folder, its tapes are not ours.
       if (!store.isKept) throw new Error('dataDir cannot be used');
       const { Recordings } = await import('../recordings/recordings.js');
-      this.#recordings = await Recordings.open({ folder, ...localRecording, clock, logger });
+      this.#recordings = await Recordings.open({ folder, ...localRecording, server, clock, logger });
       this.#keeper = this.#recordings;
     } catch (error) {
       logger.error({ folder, setting: 'dataDir', ...describeError(error) }, 'calls are not recorded');
@@ -94,6 +98,21 @@ export class LocalRecordings {
       });
   }
 
+  /** A call has ended at another server: what was recorded of it here is made into a file. */
+  endedElsewhere(callId: string, store: CallStore): void {
+    const recordings = this.#recordings;
+    if (recordings === undefined) return;
+    this.#recovering = this.#recovering
+      .then(async () => {
+        const isHere = (await recordings.left()).includes(callId) || this.#isOurs(await store.get(callId));
+        if (isHere && !this.#isClosed) await this.#recoverOne(callId, { store, recordings });
+      })
+      .catch((error: unknown) => {
+        const sentence = 'the recording of a call that another server has ended was not finished';
+        this.#parts.logger.error({ callId, ...describeError(error) }, sentence);
+      });
+  }
+
   /** Calls are over: their files are made, for as long as that may take. What is not finished is left to the next process. Never rejects. */
   async close(limitMs: number): Promise<void> {
     const { clock } = this.#parts;
@@ -109,7 +128,7 @@ export class LocalRecordings {
     const recordings = this.#recordings;
     if (recordings === undefined) return;
     const { calls } = await store.list({ limit: MAX_ASKED, status: 'completed' });
-    const open = calls.filter(({ localRecording }) => isOpen(localRecording)).map(({ callId }) => callId);
+    const open = calls.filter((record) => this.#isOurs(record)).map(({ callId }) => callId);
     const forgotten = new Set((await store.forgotten?.())?.map(({ callId }) => callId));
     for (const callId of new Set([...(await recordings.left()), ...open])) {
       if (this.#isClosed) return;
@@ -134,9 +153,20 @@ export class LocalRecordings {
     if (record?.status !== 'completed') return;
     const before = record.localRecording ?? begunBefore(record);
     const outcome = await recordings.recover(callId, before);
-    // It may have been deleted meanwhile.
-    if (outcome !== undefined && (await store.get(callId)) !== undefined)
-      this.#parts.desk.recordedLocally(record, { ...before, ...outcome });
+    // The server that had the call last tells of its own, and it may have been deleted meanwhile.
+    if (outcome === undefined || !isOf(this.#server, before)) return;
+    if ((await store.get(callId)) !== undefined)
+      this.#parts.recordedLocally(record, { ...before, ...outcome });
+  }
+
+  /** Whether the file is yet to be made, here. A record may be older than the field. */
+  #isOurs(record: CallRecord | undefined): boolean {
+    const recording = record?.localRecording;
+    return isOpen(recording) && isOf(this.#server, recording);
+  }
+
+  get #server(): string | undefined {
+    return this.#parts.options.cluster?.address;
   }
 }
 
@@ -160,20 +190,22 @@ function begunBefore({ answeredAt, startedAt }: CallRecord): LocalRecording {
   };
 }
 
-/** A record may be older than the field. */
-function isOpen(recording: LocalRecording | null | undefined): boolean {
+function isOpen(recording: LocalRecording | null | undefined): recording is LocalRecording {
   return recording?.status === 'recording' || recording?.status === 'pending';
 }
 
 /** Each record says that its call was not recorded. */
-const UNAVAILABLE: CallRecordings = {
-  pausesForKeys: false,
-  begin({ beganAt, before, tell }) {
-    const none = { file: null, durationMs: null, bytes: null, pauses: [] };
-    tell({ startedAt: beganAt, ...none, ...before, status: 'failed', trouble: 'unavailable' });
-    return { tape: undefined, isPausedBy: () => false, pause() {}, resume() {} };
-  },
-  endLeft() {},
-  end() {},
-  leave() {},
-};
+function unavailable(server: string | undefined): CallRecordings {
+  const at = server === undefined ? {} : { server };
+  return {
+    pausesForKeys: false,
+    begin({ beganAt, before, tell }) {
+      const none = { file: null, durationMs: null, bytes: null, pauses: [] };
+      tell({ startedAt: beganAt, ...none, ...before, ...at, status: 'failed', trouble: 'unavailable' });
+      return { tape: undefined, isPausedBy: () => false, pause() {}, resume() {} };
+    },
+    endLeft() {},
+    end() {},
+    leave() {},
+  };
+}

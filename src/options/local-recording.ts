@@ -12,9 +12,9 @@ export interface LocalRecordingOptions {
   pauseForKeys?: boolean | undefined;
   /** Encrypts recordings, and what is written during calls: 32 bytes in base64, as `openssl rand -base64 32` makes them. Keep it: without it, no recording can be played. @default files are not encrypted */
   key?: string | undefined;
-  /** Recordings that are older are deleted, in days, 0.01-36500. @default no limit */
+  /** Recordings whose call ended longer ago are deleted, in days, 0.01-36500. @default no limit */
   keepDays?: number | undefined;
-  /** The oldest recordings are deleted while all of them together are larger, in bytes, 1000000 or more. @default no limit */
+  /** The oldest recordings are deleted while all of them together are larger, and one that is larger by itself is not kept, in bytes, 1000000 or more. @default no limit */
   maxBytes?: number | undefined;
 }
 

@@ -1,6 +1,15 @@
 // From the tapes of a call to its recording: a stereo WAV file in the format of the line, the caller left, the agent right as the caller
 // heard it. Blocks its thread for as long as it takes.
-import { closeSync, constants, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { type AudioFormat, isTelephone, PCM_16K } from '../audio/format.js';
 import { SampleReader, toBytes } from '../audio/pcm-bytes.js';
@@ -8,10 +17,10 @@ import { wavHeader, type WavFormat } from '../audio/wav-header.js';
 import type { Resampler, TranscoderBackend } from '../transcoder/backend.js';
 import { createBackend } from '../transcoder/checked.js';
 import { loadJavaScriptCore } from '../transcoder/javascript/core.js';
-import { inspectFinished, RecordingWriter } from './recording-file.js';
+import { FileError, inspectFinished, openFile, RecordingWriter } from './recording-file.js';
 import type { RecordingKey } from './seal.js';
 import { MAX_TICKS, RECORD, TapeError, TICKS_PER_MS } from './tape-format.js';
-import { readTape } from './tape-reader.js';
+import { readTape, startsSealed } from './tape-reader.js';
 import { type Heard, type Place, Places, type Span, Timeline } from './timeline.js';
 
 /** What a thread is asked. */
@@ -23,6 +32,8 @@ export interface EncodeJob {
   readonly path: string;
   readonly part: string;
   readonly key: RecordingKey | undefined;
+  /** The call was recorded with a key from its start: no tape without encryption is one of its. @default nothing is known of that */
+  readonly mustBeSealed?: boolean;
 }
 
 /** Why there is no recording, or not all of it. */
@@ -41,7 +52,6 @@ export type EncodeResult =
 const MAX_DATA_BYTES = 2 ** 32 - 1 - 1024;
 /** What is worked on at a time: audio belongs no further back than a stream may be late. */
 const WINDOW_MS = 30_000;
-const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);
 
 /**
  * Makes the recording and takes the tapes away. What is finished stays: tapes that a process left behind when it died before it could take them
@@ -60,9 +70,13 @@ export function encode(job: EncodeJob): EncodeResult {
     rmSync(part, { force: true, recursive: true });
     const result = write(job);
     if (result.durationMs === undefined) {
-      removeAll(result.trouble === 'empty' ? [part, ...tapes] : [part]);
+      // There is nothing in them.
+      removeAll(tapes);
       return result;
     }
+    // It is as old as the call, whenever it is made.
+    const heardAt = Math.max(...tapes.map((tape) => lstatSync(tape).mtimeMs)) / 1000;
+    utimesSync(part, heardAt, heardAt);
     renameSync(part, path);
     syncFolder(dirname(path));
     removeAll(tapes);
@@ -73,16 +87,19 @@ export function encode(job: EncodeJob): EncodeResult {
   }
 }
 
-function write({ callId, tapes, part, key }: EncodeJob): EncodeResult {
+function write({ callId, tapes, part, key, mustBeSealed = false }: EncodeJob): EncodeResult {
   let isDamaged = false;
   const read = (visit: (record: Parameters<Timeline['take']>[0]) => void) => {
+    const damaged = () => {
+      isDamaged = true;
+    };
+    // Who has a key writes with it: what is behind that without is somebody else's. What is before it is from before the key was set.
+    let isSealed = mustBeSealed;
     for (const path of tapes) {
-      const fd = openSync(path, READ);
+      const fd = openFile(path);
       try {
-        const damaged = () => {
-          isDamaged = true;
-        };
-        for (const record of readTape({ callId, fd, key, damaged })) visit(record);
+        for (const record of readTape({ callId, fd, key, mustBeSealed: isSealed, damaged })) visit(record);
+        isSealed ||= startsSealed(fd);
       } finally {
         closeSync(fd);
       }
@@ -91,7 +108,8 @@ function write({ callId, tapes, part, key }: EncodeJob): EncodeResult {
   const timeline = new Timeline();
   read((record) => timeline.take(record));
   const heard = timeline.finish();
-  if (heard.length === 0 || heard.formats.length === 0) return { durationMs: undefined, trouble: 'empty' };
+  if (heard.length === 0 || heard.formats.length === 0)
+    return { durationMs: undefined, trouble: isDamaged ? 'tape-damaged' : 'empty' };
   const format = formatOf(heard.formats);
   const writer = new RecordingWriter({ path: part, callId, key });
   try {
@@ -186,7 +204,7 @@ class TrackReader {
   }
 
   get #decoder(): TranscoderBackend {
-    // The thread ends soon: compiled code is not worth its start.
+    // Needed only for a call whose line had more than one format, which is rare: compiled code is not worth its start.
     this.#backend ??= createBackend(loadJavaScriptCore());
     return this.#backend;
   }
@@ -273,7 +291,9 @@ class StereoTrack {
 
 function troubleOf(error: unknown): EncodeTrouble {
   if (error instanceof TapeError) return error.trouble === 'damaged' ? 'tape-damaged' : 'key-wrong';
-  const { code } = error as { code?: unknown };
+  // It could be opened, and is no file.
+  if (error instanceof FileError && error.cause === undefined) return 'tape-damaged';
+  const { code } = (error instanceof FileError ? error.cause : error) as { code?: unknown };
   return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG' ? 'disk-full' : 'disk-failed';
 }
 

@@ -1,5 +1,6 @@
-// Has recordings made in a thread of its own, one after the other. The thread ends when there is nothing more to do.
+// Has recordings made in a thread of its own, one after the other. The thread ends when there has been nothing to do for a while.
 import { Worker } from 'node:worker_threads';
+import type { Clock, Timer } from '../base/clock.js';
 import type { EncodeJob, EncodeResult } from './encode.js';
 
 interface Asked {
@@ -7,14 +8,24 @@ interface Asked {
   readonly answer: (result: EncodeResult | undefined) => void;
 }
 
+/** To start a thread costs the one of the calls a millisecond: where calls end all the time it stays. */
+const SPARE_MS = 10_000;
+
 const LOST: EncodeResult = { durationMs: undefined, trouble: 'disk-failed' };
 
 export class Encoder {
+  readonly #clock: Clock;
   #worker: Worker | undefined;
   #isReady = false;
   #current: Asked | undefined;
   #waiting: Asked[] = [];
   #isClosed = false;
+  /** Ends the thread. */
+  #ending: Timer | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   /** Never rejects. Undefined where it was not begun, or not ended, when the encoder was closed: the tapes are still there. */
   encode(job: EncodeJob): Promise<EncodeResult | undefined> {
@@ -28,6 +39,7 @@ export class Encoder {
   /** Ends in the middle of what it does: what is not finished has another name than what is. Idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#ending?.cancel();
     const worker = this.#worker;
     this.#worker = undefined;
     const answers = [this.#current, ...this.#waiting.splice(0)];
@@ -38,10 +50,13 @@ export class Encoder {
 
   #next(): void {
     if (this.#current !== undefined) return;
+    this.#ending?.cancel();
     const next = this.#waiting.shift();
     if (next === undefined) {
-      void this.#worker?.terminate();
-      this.#worker = undefined;
+      this.#ending = this.#clock.after(SPARE_MS, () => {
+        void this.#worker?.terminate();
+        this.#worker = undefined;
+      });
       return;
     }
     this.#current = next;

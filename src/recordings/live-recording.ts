@@ -9,6 +9,8 @@ export interface LiveRecordingOptions {
   readonly beganAt: number;
   /** What another process has recorded of it. */
   readonly before: LocalRecording | null;
+  /** As in `LocalRecording`. @default there is no cluster */
+  readonly server?: string | undefined;
   /** The record is to say this. */
   tell(recording: LocalRecording): void;
 }
@@ -25,13 +27,15 @@ export class LiveRecording {
   #pauser: RecordingPauser | undefined;
   #record: LocalRecording;
   #tape: Tape | undefined;
+  #hasBegun = false;
   #isOver = false;
   #isDiscarded = false;
 
   constructor(options: LiveRecordingOptions) {
-    const { callId, beganAt, before } = options;
+    const { callId, beganAt, before, server } = options;
     this.callId = callId;
     this.#options = options;
+    const at = server === undefined ? {} : { server };
     this.#record = before ?? {
       status: 'recording',
       file: null,
@@ -40,7 +44,10 @@ export class LiveRecording {
       bytes: null,
       pauses: [],
       trouble: null,
+      ...at,
     };
+    if (!isOf(server, this.#record))
+      this.#record = { ...this.#record, ...at, status: 'recording', trouble: 'moved' };
     const last = this.#record.pauses.at(-1);
     if (last?.endedAt !== null) return;
     this.#pauser = last.by;
@@ -56,9 +63,20 @@ export class LiveRecording {
     return this.#record;
   }
 
+  /** Nothing more is recorded, not even by another process. */
+  get hasGivenUp(): boolean {
+    const { trouble } = this.#record;
+    return trouble !== null && trouble !== 'moved';
+  }
+
   /** It is not to be kept. */
   get isDiscarded(): boolean {
     return this.#isDiscarded;
+  }
+
+  /** Nothing was recorded of the call before. */
+  get isFromStart(): boolean {
+    return this.#hasBegun && this.#options.before === null;
   }
 
   get isPaused(): boolean {
@@ -72,6 +90,7 @@ export class LiveRecording {
   /** `nowMs`: of the conversation. */
   begin(tape: Tape, nowMs: number): void {
     this.#tape = tape;
+    this.#hasBegun = true;
     if (this.isPaused) tape.pause(nowMs);
     this.#tell({});
   }
@@ -135,4 +154,9 @@ export class LiveRecording {
   #toEpoch(atMs: number): number {
     return Math.round(this.#options.beganAt + atMs);
   }
+}
+
+/** Whether what the record says is of this server, or of its process before. One from before the cluster is. */
+export function isOf(server: string | undefined, recording: Pick<LocalRecording, 'server'>): boolean {
+  return recording.server === undefined || recording.server === server;
 }

@@ -1,16 +1,22 @@
 // A finished recording as a file: a WAV file, or one that is sealed in pieces, so that any part of it can be read without the rest.
 import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { recordingLane } from '../base/disk-lane.js';
+import { RecordingError } from '../base/errors.js';
 import { newSeal, type RecordingKey, type Seal, SEAL_HEAD_BYTES, sealOf, TAG_BYTES } from './seal.js';
 
 const MAGIC = 'OHREC1\n\0';
 const HEADER_BYTES = 16 + SEAL_HEAD_BYTES;
 /** Of what is sealed at once. */
 const PIECE_BYTES = 64 * 1024;
-/** A link is not followed, whoever has put it there. */
-const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);
+/** Whoever has put it there, a link is not followed, and a pipe or a device is not waited for. Windows has neither flag. */
+const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 /** Whatever is there stays as it is. */
 const WRITE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
+
+/** How the names of recordings end. A sealed one is never read from a file that is not: anybody could have written it. */
+export const PLAIN = '.wav';
+export const SEALED = '.wav.enc';
 
 /** Why a file cannot be played. */
 export type FileTrouble = 'absent' | 'damaged' | 'key-missing' | 'key-wrong';
@@ -21,6 +27,64 @@ export class FileError extends Error {
   constructor(trouble: FileTrouble, options?: ErrorOptions) {
     super(trouble, options);
     this.trouble = trouble;
+  }
+}
+
+/** An open file, to be closed: nothing but a file. Blocks the thread. @throws FileError */
+export function openFile(path: string): number {
+  let fd: number;
+  try {
+    fd = openSync(path, READ);
+  } catch (cause) {
+    throw toFileError(cause);
+  }
+  if (fstatSync(fd).isFile()) return fd;
+  closeSync(fd);
+  throw new FileError('damaged');
+}
+
+/** The same, and the thread goes on meanwhile. @throws FileError */
+function openFileLater(path: string): Promise<{ file: FileHandle; bytes: number }> {
+  return recordingLane.run(async () => {
+    const file = await open(path, READ).catch((cause: unknown) => {
+      throw toFileError(cause);
+    });
+    try {
+      const stats = await file.stat();
+      if (!stats.isFile()) throw new FileError('damaged');
+      return { file, bytes: stats.size };
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  });
+}
+
+/** Fewer than `length` where it ends before. */
+function readLater(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  return recordingLane.run(async () => {
+    const bytes = Buffer.allocUnsafe(length);
+    let read = 0;
+    while (read < length) {
+      const { bytesRead } = await file.read(bytes, read, length - read, position + read);
+      if (bytesRead === 0) break;
+      read += bytesRead;
+    }
+    return bytes.subarray(0, read);
+  });
+}
+
+function closeLater(file: FileHandle): Promise<void> {
+  return recordingLane.run(() => file.close());
+}
+
+/** The first bytes of a file. @throws FileError, and what the file system throws */
+export async function readStart(path: string, length: number): Promise<Uint8Array> {
+  const { file } = await openFileLater(path);
+  try {
+    return await readLater(file, 0, length);
+  } finally {
+    await closeLater(file);
   }
 }
 
@@ -117,59 +181,45 @@ export class RecordingReader {
 
   /** @throws FileError */
   static async open({ path, callId, key }: WavPlace): Promise<RecordingReader> {
-    const file = await open(path, READ).catch((cause: unknown) => {
-      throw new FileError(isMissing(cause) ? 'absent' : 'damaged', { cause });
-    });
+    const { file, bytes } = await openFileLater(path);
     try {
-      const stats = await file.stat();
-      if (!stats.isFile()) throw new FileError('damaged');
-      const header = Buffer.alloc(HEADER_BYTES);
-      const { bytesRead } = await file.read(header, 0, HEADER_BYTES, 0);
-      const { size, sealed } = inspect(header.subarray(0, bytesRead), stats.size, { callId, key });
-      return new RecordingReader(file, size, sealed);
+      const header = await readLater(file, 0, HEADER_BYTES);
+      const { size, sealed } = inspect(header, bytes, { path, callId, key });
+      const reader = new RecordingReader(file, size, sealed);
+      // What is cut off or put behind whole pieces shows in the length that the recording itself has.
+      if (sealed !== undefined && durationOf(await reader.#piece(0), size) === undefined)
+        throw new FileError('damaged');
+      return reader;
     } catch (error) {
-      await file.close();
+      await closeLater(file);
       throw error instanceof FileError ? error : new FileError('damaged', { cause: error });
     }
   }
 
-  /** Bytes from `start` up to `end`. @throws FileError */
+  /** Bytes from `start` up to `end`. @throws RecordingError, and what the file system throws */
   async *read(start: number, end: number): AsyncGenerator<Uint8Array> {
     for (let at = start; at < end; ) {
       const from = at - (at % PIECE_BYTES);
       const piece = await this.#piece(from / PIECE_BYTES);
       const part = piece.subarray(at - from, Math.min(end - from, piece.length));
-      if (part.length === 0) throw new FileError('damaged');
+      if (part.length === 0) throw damagedHere();
       at += part.length;
       yield part;
     }
   }
 
   async close(): Promise<void> {
-    await this.#file.close();
+    await closeLater(this.#file);
   }
 
-  async #piece(index: number): Promise<Uint8Array> {
-    if (this.#sealed === undefined) return this.#bytes(index * PIECE_BYTES, PIECE_BYTES);
+  async #piece(index: number): Promise<Buffer> {
+    if (this.#sealed === undefined) return readLater(this.#file, index * PIECE_BYTES, PIECE_BYTES);
     const { seal, pieces } = this.#sealed;
-    const closed = await this.#bytes(
-      HEADER_BYTES + index * (PIECE_BYTES + TAG_BYTES),
-      PIECE_BYTES + TAG_BYTES,
-    );
+    const at = HEADER_BYTES + index * (PIECE_BYTES + TAG_BYTES);
+    const closed = await readLater(this.#file, at, PIECE_BYTES + TAG_BYTES);
     const plain = seal.open(closed, index, { isLast: index === pieces - 1 });
-    if (plain === undefined) throw new FileError('damaged');
+    if (plain === undefined) throw damagedHere();
     return plain;
-  }
-
-  async #bytes(position: number, length: number): Promise<Uint8Array> {
-    const bytes = Buffer.allocUnsafe(length);
-    let read = 0;
-    while (read < length) {
-      const { bytesRead } = await this.#file.read(bytes, read, length - read, position + read);
-      if (bytesRead === 0) break;
-      read += bytesRead;
-    }
-    return bytes.subarray(0, read);
   }
 }
 
@@ -181,7 +231,7 @@ export function inspectFinished({
 }: WavPlace): { durationMs: number; bytes: number } | 'locked' | undefined {
   let fd: number;
   try {
-    fd = openSync(path, READ);
+    fd = openFile(path);
   } catch {
     return undefined;
   }
@@ -189,7 +239,7 @@ export function inspectFinished({
     const header = Buffer.alloc(HEADER_BYTES);
     const read = readSync(fd, header, 0, HEADER_BYTES, 0);
     const bytes = fstatSync(fd).size;
-    const { size, sealed } = inspect(header.subarray(0, read), bytes, { callId, key });
+    const { size, sealed } = inspect(header.subarray(0, read), bytes, { path, callId, key });
     let wav: Buffer | undefined = header.subarray(0, read);
     if (sealed !== undefined) {
       const first = Buffer.alloc(Math.min(PIECE_BYTES, size) + TAG_BYTES);
@@ -210,9 +260,9 @@ export function inspectFinished({
 function inspect(
   header: Buffer,
   fileBytes: number,
-  { callId, key }: Pick<WavPlace, 'callId' | 'key'>,
+  { path, callId, key }: WavPlace,
 ): { size: number; sealed: SealedPieces | undefined } {
-  if (header.toString('latin1', 0, 4) === 'RIFF') {
+  if (!path.endsWith(SEALED) && header.toString('latin1', 0, 4) === 'RIFF') {
     if (header.length < 44 || header.readUInt32LE(4) + 8 !== fileBytes) throw new FileError('damaged');
     return { size: fileBytes, sealed: undefined };
   }
@@ -237,8 +287,16 @@ function durationOf(header: Buffer, size: number): number | undefined {
   return bytesPerSecond === 0 ? undefined : ((size - headerBytes) * 1000) / bytesPerSecond;
 }
 
+function damagedHere(): RecordingError {
+  return new RecordingError(
+    'RECORDING_DAMAGED',
+    'The recording is damaged here: this part of it cannot be played.',
+  );
+}
+
 const aboutFile = (callId: string) => `recording ${callId}`;
 
-function isMissing(error: unknown): boolean {
-  return (error as { code?: unknown }).code === 'ENOENT';
+function toFileError(cause: unknown): FileError {
+  const isMissing = (cause as { code?: unknown }).code === 'ENOENT';
+  return new FileError(isMissing ? 'absent' : 'damaged', { cause });
 }

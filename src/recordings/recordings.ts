@@ -2,6 +2,7 @@
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { Clock, Timer } from '../base/clock.js';
+import { recordingLane } from '../base/disk-lane.js';
 import { RecordingError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
 import { makeFolder } from '../base/make-folder.js';
@@ -9,10 +10,10 @@ import { within } from '../base/pause.js';
 import type { LocalRecording } from '../contract/call-record.js';
 import type { EncodeResult } from './encode.js';
 import { Encoder } from './encoder.js';
-import { LiveRecording, type LiveRecordingOptions } from './live-recording.js';
-import { FileError, RecordingReader } from './recording-file.js';
+import { isOf, LiveRecording, type LiveRecordingOptions } from './live-recording.js';
+import { FileError, PLAIN, readStart, RecordingReader, SEALED } from './recording-file.js';
 import type { RecordingKey } from './seal.js';
-import { MAX_TICKS, TICKS_PER_MS } from './tape-format.js';
+import { isSealedTape, MAX_TICKS, TAPE_HEADER_BYTES, TICKS_PER_MS } from './tape-format.js';
 import { diskFiles, PagePool, Tape, type TapeFiles } from './tape.js';
 
 /** A call's id as a part of a file's name: no file system takes it for a path. */
@@ -21,8 +22,6 @@ const TAPE = /^(?<callId>[\w-]{1,100})\.(?<number>\d{1,4})\.tape$/;
 const FINISHED = /^[\w-]{1,100}\.wav(?:\.enc)?$/;
 /** What is not finished lies in a folder of its own. */
 const TAPES = 'tapes';
-const PLAIN = '.wav';
-const SEALED = '.wav.enc';
 
 /** What is on tape is on disk as often, so that a process that dies loses no more of it. */
 const FLUSH_EVERY_MS = 500;
@@ -37,12 +36,14 @@ export interface RecordingsOptions {
   readonly folder: string;
   /** Encrypts everything that is written. Undefined for plain files. */
   readonly key: RecordingKey | undefined;
-  /** Recordings that are older are deleted. Undefined for no limit. */
+  /** Recordings whose call ended longer ago are deleted. Undefined for no limit. */
   readonly keepMs: number | undefined;
-  /** The oldest are deleted while all of them together are larger. Undefined for no limit. */
+  /** The oldest are deleted while all of them together are larger, and one that is larger by itself is not kept. Undefined for no limit. */
   readonly maxBytes: number | undefined;
   /** Keys that the caller presses are a secret. @default false */
   readonly pausesForKeys?: boolean;
+  /** As in `LocalRecording`. @default there is no cluster */
+  readonly server?: string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   /** @default those of the system */
@@ -60,6 +61,8 @@ interface FoundTape {
 interface Finishing {
   /** Resolves when nothing more comes of its tapes. */
   readonly closed: Promise<void>;
+  /** As in `EncodeJob`. */
+  readonly mustBeSealed?: boolean;
   /** What is known to be lacking. */
   readonly trouble: () => LocalRecording['trouble'];
   readonly settle: (outcome: Partial<LocalRecording>) => void;
@@ -68,11 +71,13 @@ interface Finishing {
 export class Recordings {
   readonly #options: RecordingsOptions;
   readonly #pages = new PagePool();
-  readonly #encoder = new Encoder();
+  readonly #encoder: Encoder;
   /** Tapes that are written, or still have something to write. */
   readonly #tapes = new Set<Tape>();
   /** Calls that are up here. */
   readonly #live = new Map<string, LiveRecording>();
+  /** Calls that another process has by now, and whose tapes still have something to write. */
+  readonly #leaving = new Map<string, Promise<void>>();
   /** Calls whose files are being made. */
   readonly #ending = new Map<string, Promise<void>>();
   /** Of everything that is finished, as far as it is known. */
@@ -83,6 +88,7 @@ export class Recordings {
 
   private constructor(options: RecordingsOptions) {
     this.#options = options;
+    this.#encoder = new Encoder(options.clock);
   }
 
   /** Rejects with the error of the file system. */
@@ -99,11 +105,10 @@ export class Recordings {
 
   /** Begins, or goes on with, the recording of a call. `nowMs`: since the conversation began. Never throws. */
   begin(options: LiveRecordingOptions, nowMs: number): LiveRecording {
-    const { callId, beganAt, before } = options;
-    const live = new LiveRecording(options);
-    const hasGivenUp = before !== null && before.trouble !== null;
-    if (this.#isClosed || hasGivenUp || !CALL_ID.test(callId)) return live;
-    const { clock, key, folder, files = diskFiles } = this.#options;
+    const { clock, key, folder, server, files = diskFiles } = this.#options;
+    const { callId, beganAt } = options;
+    const live = new LiveRecording({ ...options, server });
+    if (this.#isClosed || live.hasGivenUp || !CALL_ID.test(callId)) return live;
     const tape = new Tape({
       path: join(folder, TAPES, callId),
       head: { callId, beganAt },
@@ -124,9 +129,9 @@ export class Recordings {
     return live;
   }
 
-  /** The call is over, and nothing of it was recorded by this process: its file is made of what another one has left. */
+  /** The call is over, and nothing of it was recorded by this process: its file is made of what another one has left, by the server that has that. */
   endLeft(call: LiveRecordingOptions): void {
-    this.end(new LiveRecording(call), 0);
+    if (call.before === null || isOf(this.#options.server, call.before)) this.end(new LiveRecording(call), 0);
   }
 
   /** The call is over: its file is made, and its record told. */
@@ -135,12 +140,17 @@ export class Recordings {
     if (live.isDiscarded) return;
     live.settled({ status: 'pending' });
     const settle = (outcome: Partial<LocalRecording>) => live.settled(outcome);
-    this.#finish(live.callId, { closed, trouble: () => live.record.trouble, settle });
+    const mustBeSealed = this.#options.key !== undefined && live.isFromStart;
+    this.#finish(live.callId, { closed, mustBeSealed, trouble: () => live.record.trouble, settle });
   }
 
   /** Another process has the call: it goes on with another tape. */
   leave(live: LiveRecording, nowMs: number): void {
-    void this.#close(live, nowMs);
+    const { callId } = live;
+    const left = this.#close(live, nowMs).finally(() => {
+      if (this.#leaving.get(callId) === left) this.#leaving.delete(callId);
+    });
+    this.#leaving.set(callId, left);
   }
 
   /** Makes the file of a call that is over and was left behind, of its tapes. Undefined when there is nothing of it. Never rejects. */
@@ -150,7 +160,10 @@ export class Recordings {
     const settle = (outcome: Partial<LocalRecording>) => {
       found = outcome;
     };
-    await this.#finish(callId, { closed: Promise.resolve(), trouble: () => before?.trouble ?? null, settle });
+    // With this key it may be another.
+    const trouble = before?.trouble === 'key-wrong' ? null : (before?.trouble ?? null);
+    const closed = this.#leaving.get(callId) ?? Promise.resolve();
+    await this.#finish(callId, { closed, trouble: () => trouble, settle });
     return found;
   }
 
@@ -160,12 +173,18 @@ export class Recordings {
     return [...calls].filter((callId) => !this.#live.has(callId) && !this.#ending.has(callId));
   }
 
-  /** A finished recording; to be closed. @throws RecordingError */
-  async read(callId: string): Promise<RecordingReader> {
+  /**
+   * A finished recording; to be closed. `file`: its name, as its record has it. No other file is taken for it then: one beside it may be anybody's.
+   * @throws RecordingError
+   */
+  async read(callId: string, file?: string | null): Promise<RecordingReader> {
     if (!CALL_ID.test(callId)) throw absent();
     if (this.#live.has(callId) || this.#ending.has(callId)) throw notReady();
     const { key } = this.#options;
-    for (const path of this.#paths(callId)) {
+    const names = this.#names(callId);
+    const told = names.filter((name) => name === file);
+    for (const name of told.length > 0 ? told : names) {
+      const path = join(this.#options.folder, name);
       try {
         return await RecordingReader.open({ path, callId, key });
       } catch (error) {
@@ -182,18 +201,21 @@ export class Recordings {
     const live = this.#live.get(callId);
     live?.discard();
     if (live !== undefined) await this.#close(live, 0);
-    await this.#ending.get(callId);
+    await Promise.all([this.#ending.get(callId), this.#leaving.get(callId)]);
     const tapes = (await this.#tapesIn()).filter((tape) => tape.callId === callId);
     const { folder } = this.#options;
     const parts = [PLAIN, SEALED].map((ending) => join(folder, TAPES, `${callId}${ending}.part`));
-    const paths = [...tapes.map(({ name }) => join(folder, TAPES, name)), ...parts, ...this.#paths(callId)];
+    const finished = this.#names(callId).map((name) => join(folder, name));
+    const paths = [...tapes.map(({ name }) => join(folder, TAPES, name)), ...parts, ...finished];
     let wasThere = live !== undefined;
     for (const path of paths) {
-      wasThere ||= await lstat(path).then(
-        () => true,
-        () => false,
-      );
-      await rm(path, { force: true, recursive: true });
+      wasThere ||= await recordingLane
+        .run(() => lstat(path))
+        .then(
+          () => true,
+          () => false,
+        );
+      await recordingLane.run(() => rm(path, { force: true, recursive: true }));
     }
     return wasThere;
   }
@@ -209,9 +231,9 @@ export class Recordings {
     } = this.#options;
     const found = [];
     try {
-      const finished = (await readdir(folder)).filter((name) => FINISHED.test(name));
+      const finished = (await recordingLane.run(() => readdir(folder))).filter((name) => FINISHED.test(name));
       for (const name of [...finished, ...(await this.#abandoned())]) {
-        const stats = await lstat(join(folder, name)).catch(unlessGone);
+        const stats = await recordingLane.run(() => lstat(join(folder, name))).catch(unlessGone);
         if (stats === undefined) continue;
         const { mtimeMs: at, size } = stats;
         // It may be written by another process.
@@ -224,13 +246,18 @@ export class Recordings {
     }
     found.sort((one, other) => other.at - one.at);
     let [bytes, deleted] = [0, 0];
+    let isFull = false;
     for (const { name, at, size } of found) {
-      if (clock.wallNow() - at <= keepMs && bytes + size <= maxBytes) {
+      // By itself it is more than all may be: no other goes for it.
+      const isTooLarge = size > maxBytes;
+      // What is older goes as well, even if it were small enough.
+      isFull ||= !isTooLarge && bytes + size > maxBytes;
+      if (clock.wallNow() - at <= keepMs && !isTooLarge && !isFull) {
         bytes += size;
         continue;
       }
       try {
-        await rm(join(folder, name), { force: true, recursive: true });
+        await recordingLane.run(() => rm(join(folder, name), { force: true, recursive: true }));
         deleted += 1;
       } catch (error) {
         logger.error({ folder, ...describeError(error) }, 'a recording was not deleted');
@@ -270,27 +297,31 @@ export class Recordings {
     return finishing;
   }
 
-  async #make(callId: string, { closed, trouble, settle }: Finishing): Promise<void> {
+  async #make(callId: string, { closed, mustBeSealed = false, trouble, settle }: Finishing): Promise<void> {
     await closed;
     const { folder, key, logger, maxBytes = Number.POSITIVE_INFINITY } = this.#options;
     const tapes = (await this.#tapesIn()).filter((tape) => tape.callId === callId);
     tapes.sort((one, other) => one.number - other.number);
-    const finished = await this.#finished(callId);
+    const isSealed = mustBeSealed || (await this.#isSealed(tapes));
+    const isPlain = tapes.length > 0 && key === undefined && !isSealed;
+    const finished = await this.#finished(callId, { isSealed, isPlain });
     if (tapes.length === 0 && finished === undefined) {
       settle({ status: 'failed', trouble: trouble() ?? 'lost' });
       return;
     }
-    const name = finished ?? `${callId}${key === undefined ? PLAIN : SEALED}`;
+    const name = finished ?? `${callId}${key === undefined && !isSealed ? PLAIN : SEALED}`;
     const result = await this.#encoder.encode({
       callId,
       tapes: tapes.map((tape) => join(folder, TAPES, tape.name)),
       part: join(folder, TAPES, `${name}.part`),
       path: join(folder, name),
       key,
+      mustBeSealed,
     });
     // The server stops: the next one goes on.
     if (result === undefined) return;
-    const outcome = outcomeOf(result, name, trouble());
+    const made = outcomeOf(result, name, trouble());
+    const outcome = await this.#withoutTooLarge(callId, made);
     if (outcome.status === 'failed')
       logger.error({ callId, trouble: outcome.trouble }, 'there is no recording of a call');
     settle(outcome);
@@ -302,7 +333,7 @@ export class Recordings {
   async #tapesIn(): Promise<FoundTape[]> {
     const folder = join(this.#options.folder, TAPES);
     try {
-      const entries = await readdir(folder, { withFileTypes: true });
+      const entries = await recordingLane.run(() => readdir(folder, { withFileTypes: true }));
       return entries.flatMap((entry) => {
         const { callId, number } = TAPE.exec(entry.name)?.groups ?? {};
         if (callId === undefined || !entry.isFile()) return [];
@@ -325,16 +356,48 @@ export class Recordings {
       .map(({ name }) => join(TAPES, name));
   }
 
-  async #finished(callId: string): Promise<string | undefined> {
-    for (const ending of [PLAIN, SEALED]) {
-      const stats = await lstat(join(this.#options.folder, `${callId}${ending}`)).catch(() => undefined);
-      if (stats?.isFile() === true) return `${callId}${ending}`;
+  /** Whether one of the tapes is encrypted. What cannot be read is the encoder's to tell of. */
+  async #isSealed(tapes: readonly FoundTape[]): Promise<boolean> {
+    for (const { name } of tapes) {
+      const path = join(this.#options.folder, TAPES, name);
+      const header = await readStart(path, TAPE_HEADER_BYTES).catch(() => undefined);
+      if (header !== undefined && isSealedTape(header)) return true;
+    }
+    return false;
+  }
+
+  /** The recording that was made of the tapes before. Of encrypted ones an encrypted one is made, and of others no encrypted one without a key. */
+  async #finished(
+    callId: string,
+    { isSealed, isPlain }: { isSealed: boolean; isPlain: boolean },
+  ): Promise<string | undefined> {
+    for (const name of this.#names(callId)) {
+      if (name.endsWith(SEALED) ? isPlain : isSealed) continue;
+      const path = join(this.#options.folder, name);
+      const stats = await recordingLane.run(() => lstat(path)).catch(() => undefined);
+      if (stats?.isFile() === true) return name;
     }
     return undefined;
   }
 
-  #paths(callId: string): string[] {
-    return [PLAIN, SEALED].map((ending) => join(this.#options.folder, `${callId}${ending}`));
+  /** Larger by itself than all of them may be: it is deleted at once, and the others stay. */
+  async #withoutTooLarge(callId: string, outcome: Partial<LocalRecording>): Promise<Partial<LocalRecording>> {
+    const { folder, logger, maxBytes = Number.POSITIVE_INFINITY } = this.#options;
+    if (outcome.file == null || (outcome.bytes ?? 0) <= maxBytes) return outcome;
+    try {
+      const path = join(folder, outcome.file);
+      await recordingLane.run(() => rm(path, { force: true }));
+    } catch (error) {
+      logger.error({ callId, ...describeError(error) }, 'a recording was not deleted');
+      return outcome;
+    }
+    return { status: 'failed', trouble: outcome.trouble ?? 'too-long' };
+  }
+
+  /** Of the file of a call: first what this process would make. */
+  #names(callId: string): string[] {
+    const endings = this.#options.key === undefined ? [PLAIN, SEALED] : [SEALED, PLAIN];
+    return endings.map((ending) => `${callId}${ending}`);
   }
 
   #flushLater(): void {

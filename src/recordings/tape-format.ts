@@ -110,6 +110,11 @@ export class TapeError extends Error {
   }
 }
 
+/** Whether the tape with this header, or with what there is of it, is encrypted. */
+export function isSealedTape(header: Uint8Array): boolean {
+  return header[8] === SEALED && Buffer.from(header).toString('latin1', 0, 8) === MAGIC;
+}
+
 /** How the blocks of a tape with this header are opened. `size`: bytes behind a length. @throws TapeError */
 export function readHeader(
   header: Uint8Array,

@@ -2,6 +2,7 @@
 import { readSync } from 'node:fs';
 import {
   BLOCK_START,
+  isSealedTape,
   MAX_BLOCK_BYTES,
   RECORD_HEADER_BYTES,
   readHeader,
@@ -16,15 +17,27 @@ export interface TapeSource {
   /** An open file. */
   readonly fd: number;
   readonly key: RecordingKey | undefined;
+  /** A tape without encryption is not read: `damaged` hears of it. @default false */
+  readonly mustBeSealed?: boolean;
   /** Hears that the tape goes on behind a place that cannot be read. What is there is lost. */
   damaged?(): void;
 }
 
 /** The records of a tape. What was torn at its end, when the process died in a write, is left out. @throws TapeError */
-export function* readTape({ callId, fd, key, damaged }: TapeSource): Generator<TapeRecord> {
+export function* readTape({
+  callId,
+  fd,
+  key,
+  mustBeSealed = false,
+  damaged,
+}: TapeSource): Generator<TapeRecord> {
   const header = readFully(fd, TAPE_HEADER_BYTES, 0);
   // The process died before it had written anything.
   if (header.length < TAPE_HEADER_BYTES) return;
+  if (mustBeSealed && !isSealedTape(header)) {
+    damaged?.();
+    return;
+  }
   const { size, open } = readHeader(header, callId, key);
   let at = TAPE_HEADER_BYTES;
   for (let index = 0; ; index += 1) {
@@ -42,6 +55,11 @@ export function* readTape({ callId, fd, key, damaged }: TapeSource): Generator<T
     }
     yield* recordsOf(block);
   }
+}
+
+/** Whether an open tape is encrypted. */
+export function startsSealed(fd: number): boolean {
+  return isSealedTape(readFully(fd, TAPE_HEADER_BYTES, 0));
 }
 
 function* recordsOf(block: Uint8Array): Generator<TapeRecord> {

@@ -4,6 +4,7 @@ import { close, open, write } from 'node:fs';
 import type { AudioFormat } from '../audio/format.js';
 import type { LineTape } from '../audio/line-tape.js';
 import type { Clock } from '../base/clock.js';
+import { recordingLane } from '../base/disk-lane.js';
 import type { RecordingKey } from './seal.js';
 import {
   BLOCK_END,
@@ -47,12 +48,24 @@ export interface TapeFiles {
 
 export const diskFiles: TapeFiles = {
   create: (path) =>
-    new Promise((resolve, reject) => {
-      // Never follows a link, and takes no file that is there.
-      open(path, 'wx', 0o600, (error, fd) => (error === null ? resolve(fd) : reject(error)));
-    }),
-  write: (fd, bytes, position, done) => write(fd, bytes, 0, bytes.length, position, done),
-  close: (fd) => close(fd, () => {}),
+    recordingLane.run(
+      () =>
+        new Promise((resolve, reject) => {
+          // Never follows a link, and takes no file that is there.
+          open(path, 'wx', 0o600, (error, fd) => (error === null ? resolve(fd) : reject(error)));
+        }),
+    ),
+  write(fd, bytes, position, done) {
+    const task = () =>
+      new Promise<void>((resolve) => {
+        write(fd, bytes, 0, bytes.length, position, (error, written) => {
+          resolve();
+          done(error, written);
+        });
+      });
+    void recordingLane.run(task);
+  },
+  close: (fd) => void recordingLane.run(() => new Promise<void>((resolve) => close(fd, () => resolve()))),
 };
 
 /** Pages of all tapes of a process. */

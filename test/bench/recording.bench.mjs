@@ -1,5 +1,6 @@
 // What recording a call costs while it is up, and how fast its file is made after it: `npm run bench -- recording`.
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { link, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -18,8 +19,11 @@ const CALLS = 50;
 const FRAME_MS = 20;
 const FRAMES_A_FLUSH = 25;
 const MINUTE_FRAMES = 3000;
+const HOUR_MINUTES = 60;
 
 /** @typedef {{ name: string, format: import('../../src/audio/format.js').AudioFormat, bytes: number, key: Uint8Array | undefined }} Line */
+
+/** @typedef {{ p50: number, p99: number }} Lateness */
 
 /** @type {readonly Line[]} */
 export const LINES = [
@@ -160,9 +164,9 @@ export async function measureMemory(line) {
 }
 
 /** How many times faster than it was spoken a call becomes a file: by the time that it takes, and by CPU. @param {Line} line */
-export async function measureEncoding(line, minutes = 60) {
+export async function measureEncoding(line, minutes = HOUR_MINUTES) {
   const folder = mkdtempSync(join(tmpdir(), 'offhook-bench-'));
-  const encoder = new Encoder();
+  const encoder = new Encoder(systemClock);
   try {
     const tape = openTape(folder, line, 'call', new PagePool());
     await play([tape], minutes * MINUTE_FRAMES, line.bytes);
@@ -191,7 +195,7 @@ export async function measureEncoding(line, minutes = 60) {
   }
 }
 
-/** How late timers of 20 ms are in the thread of the calls, in milliseconds: median and 99th percentile. @param {number} forMs */
+/** How late timers of 20 ms are in the thread of the calls, in milliseconds: median and 99th percentile. @param {number} forMs @returns {Promise<Lateness>} */
 async function measureLateness(forMs) {
   /** @type {number[]} */
   const late = [];
@@ -206,17 +210,57 @@ async function measureLateness(forMs) {
   return { p50: at(0.5), p99: at(0.99) };
 }
 
-/** The same while hours of calls are made into files, one after the other. @param {Line} line */
-export async function measureBeside(line, forMs = 5000) {
-  const bare = await measureLateness(forMs);
-  let isOver = false;
-  const encoding = (async () => {
-    while (!isOver) await measureEncoding(line, 10);
-  })();
-  const beside = await measureLateness(forMs);
-  isOver = true;
-  await encoding;
-  return { bare, beside };
+/**
+ * The same beside a thread that makes hours of calls into files, and without it, in turn: each is the median of its rounds. What made the tapes is
+ * over by then.
+ * @param {Line} line
+ */
+export async function measureBeside(line, { rounds = 7, forMs = 3000 } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'offhook-bench-'));
+  const encoder = new Encoder(systemClock);
+  const master = join(folder, 'call.1.tape');
+  const name = join(folder, 'hour.tape');
+  const path = join(folder, 'hour.wav');
+  const encodeHour = async () => {
+    // It takes its tapes away.
+    await link(master, name);
+    const job = { callId: 'call', tapes: [name], path, part: `${path}.part`, key: line.key };
+    const result = await encoder.encode(job);
+    if (result?.durationMs === undefined) throw new Error(`not encoded: ${result?.trouble}`);
+    await rm(path);
+  };
+  try {
+    const tape = openTape(folder, line, 'call', new PagePool());
+    await play([tape], HOUR_MINUTES * MINUTE_FRAMES, line.bytes);
+    tape.end(HOUR_MINUTES * 60_000);
+    await tape.closed;
+    // The thread is there.
+    await encodeHour();
+    /** @type {{ bare: Lateness[], beside: Lateness[] }} */
+    const measured = { bare: [], beside: [] };
+    let hours = 0;
+    for (let round = 0; round < rounds; round += 1) {
+      measured.bare.push(await measureLateness(forMs));
+      let isOver = false;
+      const encoding = (async () => {
+        for (; !isOver; hours += 1) await encodeHour();
+      })();
+      measured.beside.push(await measureLateness(forMs));
+      isOver = true;
+      await encoding;
+    }
+    return { bare: middleOf(measured.bare), beside: middleOf(measured.beside), hours };
+  } finally {
+    await encoder.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** @param {readonly Lateness[]} rounds @returns {Lateness} */
+function middleOf(rounds) {
+  const middle = (/** @type {number[]} */ values) =>
+    values.sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
+  return { p50: middle(rounds.map(({ p50 }) => p50)), p99: middle(rounds.map(({ p99 }) => p99)) };
 }
 
 export async function run() {
@@ -242,13 +286,17 @@ export async function run() {
   console.log(toTable(['line', 'CPU a frame', 'memory a call', 'encoding', 'by CPU', 'an hour'], rows));
   const [line] = LINES;
   if (line === undefined) return;
-  const { bare, beside } = await measureBeside(line);
+  const { bare, beside, hours } = await measureBeside(line);
   console.log(
     toTable(
       ['timers of 20 ms', 'late, median', '99th percentile'],
       [
         ['alone', `${bare.p50.toFixed(2)} ms`, `${bare.p99.toFixed(2)} ms`],
-        ['beside encoding', `${beside.p50.toFixed(2)} ms`, `${beside.p99.toFixed(2)} ms`],
+        [
+          `beside the encoding of ${hours} hours`,
+          `${beside.p50.toFixed(2)} ms`,
+          `${beside.p99.toFixed(2)} ms`,
+        ],
       ],
     ),
   );

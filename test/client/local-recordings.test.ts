@@ -34,7 +34,7 @@ it('finishes what the process before has left, where a deleted call cannot be re
   const told: string[] = [];
   const recordings = new LocalRecordings({
     options: { localRecording: {} as never, dataDir },
-    desk: { recordedLocally: ({ callId }) => told.push(callId) },
+    recordedLocally: ({ callId }) => void told.push(callId),
     clock: systemClock,
     logger,
   });
@@ -46,4 +46,36 @@ it('finishes what the process before has left, where a deleted call cannot be re
   expect(logger.lines).toContainEqual(
     expect.objectContaining({ level: 'error', fields: expect.objectContaining({ callId: 'gone' }) }),
   );
+});
+
+it('finishes in a cluster what is of this server, and leaves the rest to whoever has it', async () => {
+  const [dataDir, store, logger] = [await makeFolder(), new MemoryStore(), new RecordedLogger()];
+  Object.defineProperty(store, 'isKept', { value: true });
+  const address = 'http://10.0.0.5:8000';
+  const say = async (callId: string, server: string, isOver: boolean) => {
+    const recording = { ...BEGUN, server };
+    const facts = [started(), { type: 'local-recording.updated', recording } as const];
+    for (const event of stamp(isOver ? [...facts, ended()] : facts, { callId })) await store.append(event);
+  };
+  await say('ours', address, true);
+  await say('theirs', 'http://10.0.0.6:8000', true);
+  await say('up', address, false);
+  const told: LocalRecording[] = [];
+  const recordings = new LocalRecordings({
+    options: { localRecording: {} as never, dataDir, cluster: { address } },
+    recordedLocally: ({ callId }, recording) => void told.push({ ...recording, file: callId }),
+    clock: systemClock,
+    logger,
+  });
+  await recordings.open(store);
+  recordings.recover(store);
+  await say('up', address, true);
+  for (const callId of ['theirs', 'up', 'nobody']) recordings.endedElsewhere(callId, store);
+  await vi.waitFor(() => expect(told.length).toBeGreaterThan(1));
+  await recordings.close(1000);
+  expect(told.map(({ file, status, server }) => [file, status, server])).toEqual([
+    ['ours', 'failed', address],
+    ['up', 'failed', address],
+  ]);
+  expect(logger.lines.filter(({ fields }) => fields?.callId === 'theirs')).toEqual([]);
 });

@@ -20,7 +20,7 @@ const DONE: LocalRecording = {
 
 let server: DashboardServer;
 /** Of this test alone: a file may be closed behind the end of another one. */
-let state: { opened: string[]; closed: number };
+let state: { opened: string[]; files: (string | null)[]; closed: number };
 
 /** A call whose record says this of its recording. */
 function call(callId: string, recording: LocalRecording | null) {
@@ -29,11 +29,12 @@ function call(callId: string, recording: LocalRecording | null) {
 }
 
 beforeEach(async () => {
-  const now = { opened: [] as string[], closed: 0 };
+  const now = { opened: [] as string[], files: [] as (string | null)[], closed: 0 };
   state = now;
   server = await startDashboard({
     recordings: {
-      async read(callId) {
+      async read(callId, file) {
+        now.files.push(file);
         if (callId === 'gone')
           throw new RecordingError('RECORDING_ABSENT', 'There is no recording of this call.');
         now.opened.push(callId);
@@ -41,7 +42,9 @@ beforeEach(async () => {
           size: BYTES.length,
           async *read(start, end) {
             for (let at = start; at < end; at += 300) {
-              if (callId === 'broken' && at > 300) throw new Error('damaged');
+              if (callId === 'broken' && at > 300)
+                throw new RecordingError('RECORDING_DAMAGED', 'The recording is damaged here.');
+              if (callId === 'unread') throw Object.assign(new Error('/a/path'), { code: 'EIO' });
               yield BYTES.subarray(at, Math.min(end, at + 300));
             }
           },
@@ -55,6 +58,7 @@ beforeEach(async () => {
   server.publish(
     ...call('there', DONE),
     ...call('broken', DONE),
+    ...call('unread', DONE),
     ...call('gone', DONE),
     ...call('none', null),
     ...call('up', { ...DONE, status: 'recording', file: null }),
@@ -97,6 +101,8 @@ describe('the recording of a call', () => {
       });
     }
     expect(state.opened).toEqual(['there', 'there']);
+    // The file that the record names, and no other.
+    expect(state.files).toEqual(['there.wav', 'there.wav']);
     await expect.poll(() => state.closed).toBe(2);
   });
 
@@ -139,13 +145,16 @@ describe('the recording of a call', () => {
     expect(status).toBe(200);
   });
 
-  it('is described without a body to HEAD', async () => {
-    const { status, headers, bytes } = await get('there', {}, 'HEAD');
-    expect(status).toBe(200);
-    expect(headers.get('content-length')).toBe('1000');
-    expect(bytes).toHaveLength(0);
-    await expect.poll(() => state.closed).toBe(1);
-  });
+  it.each(['', 'bytes=0-9', 'bytes=5000-'])(
+    'is described whole and without a body to HEAD: %j',
+    async (range) => {
+      const { status, headers, bytes } = await get('there', range === '' ? {} : { range }, 'HEAD');
+      expect(status).toBe(200);
+      expect(headers.get('content-length')).toBe('1000');
+      expect(bytes).toHaveLength(0);
+      await expect.poll(() => state.closed).toBe(1);
+    },
+  );
 
   it.each([
     ['unknown', 404, 'NOT_FOUND'],
@@ -165,7 +174,31 @@ describe('the recording of a call', () => {
   it('is cut off, and not ended, where it cannot be read to its end', async () => {
     await expect(get('broken')).rejects.toThrow();
     await expect.poll(() => state.closed).toBe(1);
-    expect(server.logger.sentences('error')).toEqual(['dashboard answer failed']);
+    expect(server.logger.lines.filter(({ level }) => level !== 'info')).toMatchObject([
+      {
+        level: 'error',
+        sentence: 'dashboard answer failed',
+        fields: { callId: 'broken', code: 'RECORDING_DAMAGED' },
+      },
+    ]);
+  });
+
+  it('is refused, and not cut off, where a part cannot be read from its beginning', async () => {
+    const { status, headers, bytes } = await get('broken', { range: 'bytes=600-' });
+    expect(status).toBe(503);
+    expect(headers.get('content-range')).toBeNull();
+    expect(JSON.parse(Buffer.from(bytes).toString()).error).toEqual({
+      code: 'RECORDING_DAMAGED',
+      message: 'The recording is damaged here.',
+    });
+    await expect.poll(() => state.closed).toBe(1);
+    const unread = await get('unread');
+    expect(unread.status).toBe(500);
+    expect(Buffer.from(unread.bytes).toString()).not.toContain('/a/path');
+    expect(server.logger.lines.filter(({ level }) => level !== 'info')).toMatchObject([
+      { level: 'warn', fields: { callId: 'broken', code: 'RECORDING_DAMAGED' } },
+      { level: 'error', fields: { callId: 'unread', code: 'EIO' } },
+    ]);
   });
 
   it('is closed where the reader leaves in the middle', async () => {
@@ -186,8 +219,12 @@ describe('the recording of a call', () => {
 
   it('is at the server that took the call, not at one that only shows it', async () => {
     const standalone = await startDashboard({ recordings: null });
-    standalone.publish(...call('there', DONE));
+    const failed = { ...DONE, status: 'failed', file: null, trouble: 'unavailable' } as const;
+    standalone.publish(...call('there', DONE), ...call('failed', failed));
     await standalone.bus.settled();
+    // The record knows better.
+    const { text } = await send(`${standalone.url}/api/dashboard/calls/failed/audio`);
+    expect(text).toContain('The call has no recording: unavailable.');
     const answer = await send(`${standalone.url}/api/dashboard/calls/there/audio`);
     expect(answer.status).toBe(404);
     expect(errorCodeOf(answer)).toBe('RECORDING_ABSENT');

@@ -1,8 +1,20 @@
-import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { ALAW_8K, type AudioFormat, MULAW_8K, PCM_16K } from '../../src/audio/format.js';
 import { encode } from '../../src/recordings/encode.js';
+import { openFile } from '../../src/recordings/recording-file.js';
 import type { Tape } from '../../src/recordings/tape.js';
 import { readWav } from '../../src/testing/wav.js';
 import { runs } from '../support/depth.js';
@@ -247,6 +259,8 @@ describe('the format', () => {
     const bytes = readFileSync(join(folder, `${CALL}.wav`));
     expect(bytes.readUInt16LE(20)).toBe(tag);
     expect(bytes.readUInt16LE(22)).toBe(2);
+    expect(bytes.readUInt32LE(28)).toBe(format.sampleRateHz * 2 * bytesPerSample);
+    expect(bytes.readUInt16LE(32)).toBe(2 * bytesPerSample);
     expect(bytes.length).toBe((tag === 1 ? 44 : 58) + format.sampleRateHz * 2 * bytesPerSample);
     expect(rateHz).toBe(format.sampleRateHz);
     expect(spansOf(caller, rateHz)).toEqual([{ fromMs: 0, toMs: 1000 }]);
@@ -364,6 +378,28 @@ describe('a tape that is damaged', () => {
     expect(readdirSync(folder)).toEqual([`${CALL}.1.tape`]);
   });
 
+  it.skipIf(process.platform === 'win32')('is a pipe, and nobody waits for it', async () => {
+    const { folder, path } = await longTape();
+    execFileSync('mkfifo', [join(folder, `${CALL}.2.tape`)]);
+    const { result } = await encodeTapes(folder, { count: 2 });
+    expect(result).toEqual({ durationMs: undefined, trouble: 'tape-damaged' });
+    expect(existsSync(path)).toBe(true);
+  });
+
+  it('is no file, and is not left open', async () => {
+    const folder = await makeFolder();
+    /** The lowest number that is free. */
+    const nextNumber = () => {
+      const fd = openSync(fileURLToPath(import.meta.url), 'r');
+      closeSync(fd);
+      return fd;
+    };
+    const before = nextNumber();
+    for (let count = 0; count < 100; count += 1) expect(() => openFile(folder)).toThrow();
+    // Other threads open files, too, but not so many.
+    expect(nextNumber() - before).toBeLessThan(50);
+  });
+
   it('is not read with another key, or another call’s', async () => {
     const { folder } = await longTape(KEY);
     const { result } = await encodeTapes(folder, { key: new Uint8Array(32) });
@@ -378,6 +414,14 @@ describe('a tape that is damaged', () => {
 
   it('without audio makes none', async () => {
     const { result } = await recorded((tape) => tape.end(100));
+    expect(result).toEqual({ durationMs: undefined, trouble: 'empty' });
+  });
+
+  it('makes none, either, where the call ended before anything of its audio was heard', async () => {
+    const { result } = await recorded((tape) => {
+      tape.agent(level(AGENT, 20), 0);
+      tape.end(0);
+    });
     expect(result).toEqual({ durationMs: undefined, trouble: 'empty' });
   });
 });

@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   statSync,
   symlinkSync,
   unlinkSync,
@@ -14,6 +16,7 @@ import { MULAW_8K } from '../../src/audio/format.js';
 import { systemClock } from '../../src/base/clock.js';
 import type { LocalRecording } from '../../src/contract/call-record.js';
 import type { LiveRecording } from '../../src/recordings/live-recording.js';
+import type { RecordingReader } from '../../src/recordings/recording-file.js';
 import { Recordings, type RecordingsOptions } from '../../src/recordings/recordings.js';
 import { diskFiles } from '../../src/recordings/tape.js';
 import { readWav } from '../../src/testing/wav.js';
@@ -69,7 +72,10 @@ async function record(recordings: Recordings, callId: string): Promise<LocalReco
 }
 
 async function bytesOf(recordings: Recordings, callId = 'call-1', from = 0, to?: number): Promise<Buffer> {
-  const file = await recordings.read(callId);
+  return contentOf(await recordings.read(callId), from, to);
+}
+
+async function contentOf(file: RecordingReader, from = 0, to?: number): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   try {
     for await (const part of file.read(from, to ?? file.size)) parts.push(part);
@@ -305,16 +311,239 @@ describe('a recording that is encrypted', () => {
     const { recordings, folder } = await open({ key: KEY });
     await record(recordings, 'call-1');
     const path = join(folder, 'call-1.wav.enc');
-    const { readFileSync } = await import('node:fs');
     const bytes = readFileSync(path);
     const changed = Buffer.from(bytes);
     changed.writeUInt8((changed[5000] ?? 0) ^ 1, 5000);
     writeFileSync(path, changed);
-    await expect(bytesOf(recordings)).rejects.toThrow('damaged');
+    await expect(bytesOf(recordings)).rejects.toMatchObject({ code: 'RECORDING_DAMAGED' });
     writeFileSync(path, bytes.subarray(0, bytes.length - 1000));
-    await expect(bytesOf(recordings)).rejects.toThrow('damaged');
+    await expect(bytesOf(recordings)).rejects.toMatchObject({ code: 'RECORDING_DAMAGED' });
     writeFileSync(path, bytes);
     expect((await bytesOf(recordings)).length).toBeGreaterThan(16_000);
+  });
+});
+
+describe('an encrypted recording of another length', () => {
+  it('is refused before anything of it is played', async () => {
+    const { recordings, folder } = await open({ key: KEY });
+    const { live } = begin(recordings);
+    talk(live, 0, 20_000);
+    recordings.end(live, 20_000);
+    await recordings.settled();
+    const path = join(folder, 'call-1.wav.enc');
+    const whole = readFileSync(path);
+    const { length: wavBytes } = await bytesOf(recordings);
+    const pieceBytes = whole.readUInt32LE(8);
+    const pieces = Math.ceil(wavBytes / pieceBytes);
+    const sealBytes = 16;
+    const headBytes = whole.length - wavBytes - pieces * sealBytes;
+    expect(pieces).toBeGreaterThan(2);
+    const files = [
+      ...[1, 2].map((kept) => whole.subarray(0, headBytes + kept * (pieceBytes + sealBytes))),
+      ...[1, 100, pieceBytes].map((bytes) => whole.subarray(0, whole.length - bytes)),
+      Buffer.concat([whole, Buffer.alloc(100)]),
+      Buffer.concat([whole, whole.subarray(-pieceBytes)]),
+    ];
+    for (const bytes of files) {
+      writeFileSync(path, bytes);
+      await expect(recordings.read('call-1')).rejects.toMatchObject({ code: 'RECORDING_DAMAGED' });
+    }
+    writeFileSync(path, whole);
+    expect(await bytesOf(recordings)).toHaveLength(wavBytes);
+  });
+});
+
+describe('a file beside a recording that is encrypted', () => {
+  /** One that could be played: the recording of another call, not encrypted. */
+  async function forged(): Promise<Buffer> {
+    const { recordings, folder } = await open();
+    const { live } = begin(recordings, 'forged');
+    talk(live, 0, 4000);
+    recordings.end(live, 4000);
+    await recordings.settled();
+    return readFileSync(join(folder, 'forged.wav'));
+  }
+
+  it('is not played instead of it, whether the record tells its name or not', async () => {
+    const plain = await forged();
+    const { recordings, folder } = await open({ key: KEY });
+    await record(recordings, 'call-1');
+    const good = await bytesOf(recordings);
+    writeFileSync(join(folder, 'call-1.wav'), plain);
+    for (const file of [undefined, null, 'call-1.wav.enc', '../call-1.wav'])
+      expect((await contentOf(await recordings.read('call-1', file))).equals(good)).toBe(true);
+    // Nor where the encrypted one is damaged, replaced or gone.
+    const path = join(folder, 'call-1.wav.enc');
+    for (const bytes of [Buffer.from('x'), plain]) {
+      writeFileSync(path, bytes);
+      for (const file of [undefined, 'call-1.wav.enc'])
+        await expect(recordings.read('call-1', file)).rejects.toMatchObject({ code: 'RECORDING_DAMAGED' });
+    }
+    unlinkSync(path);
+    await expect(recordings.read('call-1', 'call-1.wav.enc')).rejects.toMatchObject({
+      code: 'RECORDING_ABSENT',
+    });
+  });
+
+  it.each(['folder', 'link', 'pipe'])('does not hide it: a %s', async (kind) => {
+    if (kind === 'pipe' && process.platform === 'win32') return;
+    const { recordings, folder } = await open({ key: KEY });
+    await record(recordings, 'call-1');
+    const path = join(folder, 'call-1.wav');
+    if (kind === 'folder') mkdirSync(path);
+    else if (kind === 'link') symlinkSync(join(folder, 'nowhere'), path);
+    else execFileSync('mkfifo', [path]);
+    expect(readWav(await bytesOf(recordings)).channels).toHaveLength(2);
+  });
+
+  it('is not taken for what was made of the encrypted tapes', async () => {
+    const plain = await forged();
+    const { recordings, folder } = await open({ key: KEY });
+    const { live, said } = begin(recordings);
+    talk(live);
+    writeFileSync(join(folder, 'call-1.wav'), plain);
+    recordings.end(live, 1000);
+    await recordings.settled();
+    expect(said.at(-1)).toMatchObject({ status: 'completed', file: 'call-1.wav.enc', durationMs: 1000 });
+    expect(readWav(await bytesOf(recordings)).channels[0]).toHaveLength(8000);
+    // Nor without the key: the tapes stay for the next start with it.
+    const next = begin(recordings, 'call-2');
+    talk(next.live);
+    recordings.leave(next.live, 1000);
+    await recordings.settled();
+    writeFileSync(join(folder, 'call-2.wav'), plain);
+    const other = await open({ folder });
+    expect(await other.recordings.recover('call-2', null)).toEqual({
+      status: 'failed',
+      trouble: 'key-wrong',
+    });
+    expect(readdirSync(join(folder, 'tapes'))).toEqual(['call-2.1.tape']);
+  });
+
+  it('is made with its key by a later start, and nothing is wrong with it then', async () => {
+    const { recordings, folder } = await open({ key: KEY });
+    const { live, said } = begin(recordings);
+    talk(live);
+    recordings.leave(live, 1000);
+    await recordings.settled();
+    const other = await open({ folder, key: new Uint8Array(32).fill(8) });
+    const failed = { status: 'failed', trouble: 'key-wrong' } as const;
+    const before = { ...(said.at(-1) as LocalRecording), ...failed };
+    expect(await other.recordings.recover('call-1', before)).toEqual(failed);
+    const { recordings: next } = await open({ folder, key: KEY });
+    expect(await next.recover('call-1', before)).toMatchObject({ status: 'completed', trouble: null });
+  });
+
+  it('is played where it was made before there was a key, also if another one is put beside it', async () => {
+    const { recordings: before, folder } = await open();
+    const { file = null } = (await record(before, 'call-1')).at(-1) ?? {};
+    const plain = await bytesOf(before);
+    const { recordings } = await open({ folder, key: KEY });
+    expect((await bytesOf(recordings)).equals(plain)).toBe(true);
+    writeFileSync(join(folder, 'call-1.wav.enc'), 'x');
+    expect((await contentOf(await recordings.read('call-1', file))).equals(plain)).toBe(true);
+  });
+
+  it('is the recording where the process died before it had taken its tapes away, and a key was set then', async () => {
+    const { recordings: before, folder } = await open();
+    const { live } = begin(before);
+    talk(live);
+    before.leave(live, 1000);
+    await before.settled();
+    const tape = readFileSync(join(folder, 'tapes', 'call-1.1.tape'));
+    await before.recover('call-1', null);
+    writeFileSync(join(folder, 'tapes', 'call-1.1.tape'), tape);
+    const { recordings } = await open({ folder, key: KEY });
+    expect(await recordings.recover('call-1', null)).toMatchObject({ file: 'call-1.wav', durationMs: 1000 });
+    expect(readdirSync(folder).sort()).toEqual(['call-1.wav', 'tapes']);
+  });
+});
+
+describe('a tape that is not encrypted', () => {
+  /** Of another four seconds that somebody says in the same call. */
+  async function forged(): Promise<Buffer> {
+    const { recordings, folder } = await open();
+    const { live } = begin(recordings);
+    talk(live, 0, 4000);
+    recordings.leave(live, 4000);
+    await recordings.settled();
+    return readFileSync(join(folder, 'tapes', 'call-1.1.tape'));
+  }
+
+  it('is left out behind one that is, and the record says that something is wrong', async () => {
+    const tape = await forged();
+    const { recordings, folder } = await open({ key: KEY });
+    const { live, said } = begin(recordings);
+    talk(live);
+    recordings.leave(live, 1000);
+    await recordings.settled();
+    writeFileSync(join(folder, 'tapes', 'call-1.2.tape'), tape);
+    expect(await recordings.recover('call-1', said.at(-1) ?? null)).toMatchObject({
+      status: 'completed',
+      file: 'call-1.wav.enc',
+      durationMs: 1000,
+      trouble: 'tape-damaged',
+    });
+    expect(readdirSync(join(folder, 'tapes'))).toEqual([]);
+  });
+
+  it('is none of a call that was recorded with a key from its start', async () => {
+    const tape = await forged();
+    const { recordings, folder } = await open({ key: KEY });
+    const { live, said } = begin(recordings);
+    talk(live);
+    live.tape?.end(1000);
+    await live.tape?.closed;
+    unlinkSync(join(folder, 'tapes', 'call-1.1.tape'));
+    writeFileSync(join(folder, 'tapes', 'call-1.1.tape'), tape);
+    recordings.end(live, 1000);
+    await recordings.settled();
+    expect(said.at(-1)).toMatchObject({ status: 'failed', trouble: 'tape-damaged' });
+    expect(readdirSync(folder)).toEqual(['tapes']);
+  });
+
+  it('is the beginning of a call that a process with the first key went on with', async () => {
+    const { recordings: before, folder } = await open();
+    const first = begin(before);
+    talk(first.live);
+    before.leave(first.live, 1000);
+    await before.settled();
+    const { recordings } = await open({ folder, key: KEY });
+    const { live, said } = begin(recordings, 'call-1', first.said.at(-1) ?? null);
+    talk(live, 1000, 2000);
+    recordings.end(live, 2000);
+    await recordings.settled();
+    expect(said.at(-1)).toMatchObject({ file: 'call-1.wav.enc', durationMs: 2000, trouble: null });
+  });
+
+  it('becomes a recording that can be played where a file lies under the name of an encrypted one', async () => {
+    const { recordings, folder } = await open();
+    writeFileSync(join(folder, 'call-1.wav.enc'), '');
+    const said = await record(recordings, 'call-1');
+    expect(said.at(-1)).toMatchObject({ status: 'completed', file: 'call-1.wav' });
+    expect(readWav(await contentOf(await recordings.read('call-1', 'call-1.wav'))).channels).toHaveLength(2);
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('a pipe in the place of a recording', () => {
+  it.each([undefined, KEY])('is refused, and nobody waits for it (key: %#)', async (key) => {
+    const { recordings, folder } = await open({ key });
+    for (const name of ['one.wav', 'two.wav.enc']) execFileSync('mkfifo', [join(folder, name)]);
+    for (const [callId, file] of [
+      ['one', 'one.wav'],
+      ['two', 'two.wav.enc'],
+    ] as const)
+      for (const told of [file, undefined])
+        await expect(recordings.read(callId, told)).rejects.toMatchObject({ code: 'RECORDING_DAMAGED' });
+  });
+
+  it.each([undefined, KEY])('does not keep the recording from being made (key: %#)', async (key) => {
+    const { recordings, folder } = await open({ key });
+    const name = key === undefined ? 'call-1.wav' : 'call-1.wav.enc';
+    execFileSync('mkfifo', [join(folder, name)]);
+    const said = await record(recordings, 'call-1');
+    expect(said.at(-1)).toMatchObject({ status: 'completed', file: name, durationMs: 1000 });
+    expect(readWav(await bytesOf(recordings)).channels).toHaveLength(2);
   });
 });
 
@@ -381,6 +610,23 @@ describe('what is kept', () => {
     await recordings.settled();
   });
 
+  it('is as old as its call, also where it was made later', async () => {
+    const { recordings, folder } = await open({ keepMs: 30 * DAY_MS });
+    for (const [callId, days] of [
+      ['old', 31],
+      ['new', 29],
+    ] as const) {
+      const { live } = begin(recordings, callId);
+      talk(live);
+      recordings.leave(live, 1000);
+      await recordings.settled();
+      age(join(folder, 'tapes', `${callId}.1.tape`), days);
+      expect(await recordings.recover(callId, null)).toMatchObject({ status: 'completed' });
+    }
+    await recordings.sweep();
+    expect(readdirSync(folder).sort()).toEqual(['new.wav', 'tapes']);
+  });
+
   it('has every tape that another process may write, however old or large it is', async () => {
     const { recordings, folder } = await open({ keepMs: DAY_MS / 2, maxBytes: 10 });
     for (const [callId, days] of [
@@ -424,6 +670,66 @@ describe('what is kept', () => {
     // It is looked after as calls end.
     await record(recordings, 'four');
     expect(readdirSync(folder).sort()).toEqual(['four.wav', 'tapes', 'three.wav']);
+  });
+});
+
+describe('maxBytes', () => {
+  const put = (folder: string, name: string, { bytes, days }: { bytes: number; days: number }) => {
+    writeFileSync(join(folder, name), new Uint8Array(bytes));
+    const at = new Date(Date.now() - days * DAY_MS);
+    utimesSync(join(folder, name), at, at);
+  };
+
+  it('keeps none that is older than one that it deletes', async () => {
+    const folder = await makeFolder();
+    const { recordings } = await open({ folder, maxBytes: 10_000 });
+    put(folder, 'oldest.wav', { bytes: 1000, days: 4 });
+    put(folder, 'older.wav.enc', { bytes: 7000, days: 3 });
+    put(folder, 'newer.wav', { bytes: 3000, days: 2 });
+    put(folder, 'newest.wav', { bytes: 3000, days: 1 });
+    await recordings.sweep();
+    expect(readdirSync(folder).sort()).toEqual(['newer.wav', 'newest.wav', 'tapes']);
+  });
+
+  it('deletes one that is larger by itself, whoever has left it, and no other for it', async () => {
+    const folder = await makeFolder();
+    const { recordings } = await open({ folder, maxBytes: 10_000 });
+    put(folder, 'older.wav', { bytes: 7000, days: 3 });
+    put(folder, 'newer.wav', { bytes: 3000, days: 2 });
+    put(folder, 'newest.wav', { bytes: 10_001, days: 1 });
+    await recordings.sweep();
+    expect(readdirSync(folder).sort()).toEqual(['newer.wav', 'older.wav', 'tapes']);
+  });
+
+  it.each([undefined, KEY])(
+    'keeps no recording that is larger by itself, and its record says so (key: %#)',
+    async (key) => {
+      const { recordings, folder, logger } = await open({ maxBytes: 20_000, key });
+      const before = (await record(recordings, 'before')).at(-1);
+      const { live, said } = begin(recordings);
+      talk(live, 0, 2000);
+      recordings.end(live, 2000);
+      await recordings.settled();
+      expect(said.at(-1)).toMatchObject({
+        status: 'failed',
+        file: null,
+        durationMs: null,
+        bytes: null,
+        trouble: 'too-long',
+      });
+      await expect(recordings.read('call-1')).rejects.toMatchObject({ code: 'RECORDING_ABSENT' });
+      expect(readdirSync(folder).sort()).toEqual([before?.file, 'tapes'].sort());
+      expect(readdirSync(join(folder, 'tapes'))).toEqual([]);
+      expect(logger.sentences('error')).toEqual(['there is no recording of a call']);
+    },
+  );
+
+  it('leaves the record of what it deletes later as it is', async () => {
+    const { recordings } = await open({ maxBytes: 20_000 });
+    const said = await record(recordings, 'one');
+    await record(recordings, 'two');
+    expect(said.at(-1)).toMatchObject({ status: 'completed', file: 'one.wav' });
+    await expect(recordings.read('one', 'one.wav')).rejects.toMatchObject({ code: 'RECORDING_ABSENT' });
   });
 });
 
