@@ -8,7 +8,9 @@ import {
   opensCall,
   reduceCall,
   searchedText,
+  spokenNumbers,
   spokenText,
+  wantedNumber,
   wantedTexts,
 } from 'offhook/stores';
 import { Pool } from 'pg';
@@ -28,6 +30,7 @@ const toRow = (record: CallRecord) => ({
   end_reason: record.endReason,
   search: searchedText(record),
   words: spokenText(record),
+  numbers: spokenNumbers(record),
   incidents: facetOf(record, 'incident'),
   providers: facetOf(record, 'provider'),
   agents: facetOf(record, 'agent'),
@@ -50,7 +53,8 @@ const CONDITIONS = {
   outcome: 'outcome = ?',
   endReason: 'end_reason = ?',
   q: 'EXISTS (SELECT FROM unnest(?::text[]) AS wanted WHERE strpos(search, wanted) > 0)',
-  words: 'strpos(words, ?) > 0',
+  words:
+    'EXISTS (SELECT FROM (SELECT ?::text[] AS asked) AS wanted WHERE strpos(words, asked[1]) > 0 OR strpos(numbers, asked[2]) > 0)',
   incident: '? = ANY(incidents)',
   provider: '? = ANY(providers)',
   agent: '? = ANY(agents)',
@@ -195,7 +199,11 @@ function withoutNul(value: unknown): unknown {
 
 function toWhere(filter: CallFilter) {
   const { q, words } = filter;
-  const wanted = { ...filter, q: q === undefined ? q : wantedTexts(q), words: words?.toLowerCase() };
+  const wanted = {
+    ...filter,
+    q: q === undefined ? q : wantedTexts(q),
+    words: words === undefined ? words : [words.toLowerCase(), wantedNumber(words)],
+  };
   const names = (Object.keys(CONDITIONS) as (keyof CallFilter)[]).filter(
     (name) => wanted[name] !== undefined,
   );

@@ -12,6 +12,7 @@ CREATE TABLE IF NOT EXISTS calls (
   end_reason text,
   search text NOT NULL,
   words text NOT NULL DEFAULT '',
+  numbers text NOT NULL DEFAULT '',
   incidents text[] NOT NULL DEFAULT '{}',
   providers text[] NOT NULL DEFAULT '{}',
   agents text[] NOT NULL DEFAULT '{}',
@@ -28,6 +29,7 @@ CREATE TABLE IF NOT EXISTS calls (
 );
 ALTER TABLE calls ADD COLUMN IF NOT EXISTS term float8 NOT NULL DEFAULT 1,
   ADD COLUMN IF NOT EXISTS words text NOT NULL DEFAULT '',
+  ADD COLUMN IF NOT EXISTS numbers text NOT NULL DEFAULT '',
   ADD COLUMN IF NOT EXISTS incidents text[] NOT NULL DEFAULT '{}',
   ADD COLUMN IF NOT EXISTS providers text[] NOT NULL DEFAULT '{}',
   ADD COLUMN IF NOT EXISTS agents text[] NOT NULL DEFAULT '{}',

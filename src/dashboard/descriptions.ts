@@ -40,7 +40,7 @@ const SCHEMAS: { readonly [schema: string]: string } = {
   Recording: "The carrier's recording of the call.",
   LocalRecording: 'The recording of the call on the machine of its server.',
   LocalRecordingTrouble:
-    'Why a recording lacks something of the call. It was given up where the disk is full, too slow or failed, and has what came before.',
+    'Why a recording lacks something of the call. It was given up where the disk is full, too slow or failed, and has what came before. `moved`: another server of the cluster has that.',
   RecordingPause: 'A time in which nothing was recorded.',
   AmdResult: 'Result of answering machine detection.',
   Transfer: 'The last transfer of the call to another number.',
@@ -142,7 +142,7 @@ export const FIELDS: { readonly [field: string]: string } = {
   localRecording:
     'The recording on the machine of the server; null without `localRecording`, and until the call connects.',
   file: 'Name of the file in the folder `recordings` of `dataDir`; null until it is there.',
-  bytes: 'Size of the file; null until it is there.',
+  bytes: 'Size of the file on disk, of which encryption is a small part; null until it is there.',
   pauses: 'Times in which nothing was recorded, oldest first, at most 100.',
   trouble: 'Why it lacks something of the call; null if it does not.',
   by: 'Who asked for the pause first. `keys`: the caller was keying in a secret.',
@@ -272,6 +272,7 @@ export const FIELDS: { readonly [field: string]: string } = {
     'How far it is. `pending`: the call is over, and the file is being made. `failed`: there is none.',
   'LocalRecording.durationMs':
     'Its length in milliseconds, pauses and gaps included; null until it is there.',
+  'LocalRecording.server': 'In a cluster: `cluster.address` of the server that has it. Any server plays it.',
   'LocalRecordingUpdatedEvent.recording': 'The whole state of the recording.',
   'RecordingPause.endedAt': 'When it ended; null while it lasts, and for one that lasted until the end.',
   'Recording.status': 'Whether there is a recording.',

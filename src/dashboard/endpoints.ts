@@ -121,7 +121,7 @@ export const ENDPOINTS = [
     method: 'get',
     path: '/api/dashboard/events',
     summary:
-      'Follow events as Server-Sent Events: first `snapshot` (a Snapshot), then each CallEvent under its type, and `draining` when the server is about to stop. Last-Event-ID resumes a stream.',
+      'Follow events as Server-Sent Events: first `snapshot` (a Snapshot), then each CallEvent under its type, `draining` when the server is about to stop, and, in a dashboard of a cluster, `broker` when that is away (`{"isThere":false}`) or back. Last-Event-ID resumes a stream.',
     parameters: EVENTS_PARAMETERS,
     success: {
       status: 200,

@@ -59,6 +59,8 @@ export interface Dashboard {
   refresh(): void;
   /** Tells every page that the server is about to stop. */
   announceDrain(): void;
+  /** Tells every page whether the broker of the cluster answers. @default it does */
+  announceBroker(isThere: boolean): void;
   /** Ends every event stream, and everything that is listened to. Idempotent. */
   close(): void;
 }
@@ -104,6 +106,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     owns: (path) => (hasPage && PAGE_PATHS.includes(path)) || OWN_PATHS.test(path),
     refresh: () => feed.refresh(),
     announceDrain: () => feed.announceDrain(),
+    announceBroker: (isThere) => feed.announceBroker(isThere),
     close: () => {
       liveAudio.close();
       feed.close();

@@ -76,25 +76,26 @@ export class LiveAudio {
     );
   }
 
-  /** Writes nothing in this tick. `leave` is for a reader that is gone. @throws RequestError, LimitError */
-  open(record: CallRecord, reader: AudioReader): LiveListening {
+  /** Writes nothing before the tick behind that in which it resolves. `leave` is for a reader that is gone. @throws RequestError, LimitError, ClusterError */
+  async open(record: CallRecord, reader: AudioReader): Promise<LiveListening> {
     const { clock, logger } = this.#parts;
     const { callId } = record;
     const listener: Listener = { callId, reader, since: clock.now(), listening: undefined };
-    const listening = this.#listen(callId, {
+    const listening = await this.#listen(listener, {
       write: (bytes) => this.#write(listener, bytes),
       end: (reason) => this.#end(listener, reason),
     });
     listener.listening = listening;
-    this.#listeners.add(listener);
     const parties = { caller: maskPhone(record.caller), callee: maskPhone(record.callee) };
     logger.info({ callId, ...parties }, 'somebody listens in to a call');
     return { delayMs: listening.delayMs, leave: () => this.#end(listener, 'left') };
   }
 
   /** What `open` would come to, for nobody. @throws RequestError, LimitError */
-  probe({ callId }: CallRecord): Pick<LiveListening, 'delayMs'> {
-    const { delayMs, leave } = this.#listen(callId, NOBODY);
+  async probe({ callId }: CallRecord, reader: AudioReader): Promise<Pick<LiveListening, 'delayMs'>> {
+    const nobody: Listener = { callId, reader, since: 0, listening: undefined };
+    const { delayMs, leave } = await this.#listen(nobody, NOBODY);
+    this.#listeners.delete(nobody);
     leave();
     return { delayMs };
   }
@@ -105,12 +106,22 @@ export class LiveAudio {
     for (const listener of [...this.#listeners]) this.#end(listener, 'server-shutdown');
   }
 
-  #listen(callId: string, sink: SoundSink): LiveListening {
+  /** It has its place from now on, unless this rejects. */
+  async #listen(listener: Listener, sink: SoundSink): Promise<LiveListening> {
+    const { callId } = listener;
     this.#demandRoom(callId);
-    const listening = this.#parts.sound?.listen(callId, sink);
-    if (listening === undefined)
-      throw new RequestError('REQUEST_CONFLICT', 'Another process has this call. Try again in a moment.');
-    return listening;
+    this.#listeners.add(listener);
+    try {
+      const listening = await this.#parts.sound?.listen(callId, sink);
+      if (listening === undefined)
+        throw new RequestError('REQUEST_CONFLICT', 'Another process has this call. Try again in a moment.');
+      if (this.#listeners.has(listener)) return listening;
+      listening.leave();
+      throw new RequestError('REQUEST_CONFLICT', 'The server is shutting down.');
+    } catch (error) {
+      this.#listeners.delete(listener);
+      throw error;
+    }
   }
 
   #demandRoom(callId: string): void {

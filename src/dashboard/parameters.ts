@@ -136,7 +136,9 @@ const FILTERS = {
   outcome: oneOf(CALL_OUTCOMES, 'Only calls with this outcome.', 'CallOutcome'),
   endReason: oneOf(END_REASONS, 'Only calls that ended for this reason.', 'EndReason'),
   q: search,
-  words: text('Part of what was said, or of the name or error of a tool; case is ignored.'),
+  words: text(
+    'Part of what was said, or of the name or error of a tool; case is ignored. A number of three digits or more is found however it is spaced, there and here.',
+  ),
   incident: text('Only calls with an incident of this code.'),
   provider: text('Only calls that this AI provider served last: `vendor`, or `vendor/model`.'),
   agent: text('Only calls in which the agent of this name had the caller.'),

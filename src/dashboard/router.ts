@@ -4,14 +4,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import type { Clock } from '../base/clock.js';
 import { NotFoundError, RequestError } from '../base/errors.js';
-import { describeError, type Logger } from '../base/log.js';
+import { describeError, type Logger, withFields } from '../base/log.js';
 import { readBody } from '../base/request-body.js';
 import type { CallControls, ForgetOutcome } from '../contract/call-command.js';
 import type { CallReader } from '../stores/call-store.js';
 import { type Answer, errorBody, type LongAnswer, refuseMethod, toErrorAnswer } from './answer.js';
 import type { Gatekeeper, RequestFacts } from './auth.js';
 import { writeInSlices } from './breather.js';
-import { answerRange, openCallAudio, type RecordingSource } from './call-audio.js';
+import { answerRange, begun, openCallAudio, type RecordingSource } from './call-audio.js';
 import { ENDPOINTS, type OperationId } from './endpoints.js';
 import { openExport } from './export.js';
 import { createHandlers, type JsonOperation } from './handlers.js';
@@ -111,11 +111,15 @@ export function createRouter(parts: RouterParts): DashboardHandler {
   const exportCalls: Endpoint = async (request, response) => {
     const file = await openExport({ store, query: queryOf(request), now: clock.wallNow() });
     response.set(file.headers);
-    await sendPieces(request, response, file.chunks);
+    await sendPieces(request, response, { pieces: file.chunks });
   };
 
   /** The text goes out as fast as it is taken, and no faster than the calls that are up allow. */
-  async function sendPieces(request: Request, response: Response, pieces: LongAnswer['pieces']) {
+  async function sendPieces(
+    request: Request,
+    response: Response,
+    { pieces, log = logger }: Pick<LongAnswer, 'pieces'> & { log?: Logger },
+  ) {
     if (request.method === 'HEAD') {
       response.end();
       return;
@@ -124,7 +128,7 @@ export function createRouter(parts: RouterParts): DashboardHandler {
       await writeInSlices(response, pieces, clock);
     } catch (error) {
       // The headers are out: a torn connection is the only honest answer left.
-      logger.error(describeError(error), 'dashboard answer failed');
+      log.error(describeError(error), 'dashboard answer failed');
       response.destroy();
     }
   }
@@ -132,16 +136,23 @@ export function createRouter(parts: RouterParts): DashboardHandler {
   const playCall: Endpoint = async (request, response) => {
     const { callId: id } = request.params;
     const { callId, file } = await openCallAudio(typeof id === 'string' ? id : '', parts);
+    const log = withFields(logger, { callId });
     try {
-      const asked = { range: request.get('range'), ifRange: request.get('if-range') };
+      const isHead = request.method === 'HEAD';
+      // Only GET has parts.
+      const range = isHead ? undefined : request.get('range');
+      const asked = { range, ifRange: request.get('if-range') };
       const { status, headers, start, end } = answerRange(asked, { callId, size: file.size });
       if (status === 416) {
         const body = errorBody('REQUEST_INVALID', 'The recording ends before the part that was asked for.');
         sendAnswer(response, { status, headers, body });
         return;
       }
+      const pieces = isHead ? [] : await begun(file.read(start, end));
       response.status(status).set({ ...headers, 'Content-Length': String(end - start) });
-      await sendPieces(request, response, file.read(start, end));
+      await sendPieces(request, response, { pieces, log });
+    } catch (error) {
+      sendAnswer(response, toErrorAnswer(error, log));
     } finally {
       await file.close();
     }
@@ -156,11 +167,12 @@ export function createRouter(parts: RouterParts): DashboardHandler {
     const begin = (delayMs: number) =>
       beginStream(response, { 'Content-Type': 'audio/wav', 'X-Offhook-Delay-Ms': String(delayMs) });
     if (request.method === 'HEAD') {
-      begin(liveAudio.probe(record).delayMs);
+      begin((await liveAudio.probe(record, response)).delayMs);
       response.end();
       return;
     }
-    const { delayMs, leave } = liveAudio.open(record, response);
+    const { delayMs, leave } = await liveAudio.open(record, response);
+    if (response.closed) return leave();
     response.on('error', () => response.destroy());
     response.on('close', leave);
     begin(delayMs);
@@ -182,7 +194,7 @@ export function createRouter(parts: RouterParts): DashboardHandler {
       });
       if ('body' in answer) return sendAnswer(response, answer);
       response.status(answer.status).type('application/json; charset=utf-8');
-      return sendPieces(request, response, answer.pieces);
+      return sendPieces(request, response, answer);
     };
   }
 

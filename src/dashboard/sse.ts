@@ -51,6 +51,10 @@ const GATHER_MS = 25;
 /** Has no id: who comes back need not hear it again. */
 const DRAINING = 'event: draining\ndata: {}\n\n';
 
+function brokerEvent(isThere: boolean): string {
+  return `event: broker\ndata: {"isThere":${isThere}}\n\n`;
+}
+
 /** One time that all readers are brought up to date. */
 interface Round {
   /** The number of the last fact that is given out in it. */
@@ -96,6 +100,8 @@ export class EventFeed {
   #round: Timer | null = null;
   #isSending = false;
   #isDraining = false;
+  /** Undefined where there is none, or it was never away. */
+  #isBrokerThere: boolean | undefined;
   #closed = false;
 
   constructor(parts: EventFeedParts) {
@@ -173,6 +179,12 @@ export class EventFeed {
     if (this.#isDraining) return;
     this.#isDraining = true;
     for (const reader of this.#readers) if (reader.live) this.#send(reader, DRAINING);
+  }
+
+  /** Tells every reader, and those who come yet, whether the broker of the cluster is there: without it, facts are missing. */
+  announceBroker(isThere: boolean): void {
+    this.#isBrokerThere = isThere;
+    for (const reader of this.#readers) if (reader.live) this.#send(reader, brokerEvent(isThere));
   }
 
   /** Ends every stream, each with all that was published, and one that is in the middle of a snapshot behind that. Idempotent. */
@@ -306,6 +318,7 @@ export class EventFeed {
     reader.isMidSnapshot = false;
     reader.position = this.#ring.newest;
     if (this.#isDraining) reader.sink.write(DRAINING);
+    if (this.#isBrokerThere !== undefined) reader.sink.write(brokerEvent(this.#isBrokerThere));
     if (missed.length > 0) {
       const bytes = join(missed);
       reader.allowance += bytes.length;

@@ -18,7 +18,7 @@ export interface CallFilter {
   endReason?: EndReason;
   /** Substring of a number or an id, case-insensitive. A number matches however it is spaced: `+1 (555) 010-0`. */
   q?: string;
-  /** Substring of what was said, or of the name or error of a tool, case-insensitive. */
+  /** Substring of what was said, or of the name or error of a tool, case-insensitive. Three digits or more match however they are spaced. */
   words?: string;
   /** Code of an incident of the call. */
   incident?: string;
@@ -78,7 +78,9 @@ export type SpokenCall = Pick<CallRecord, 'transcript' | 'turns'>;
 export function isMatch(call: FilteredCall & SpokenCall, filter: CallFilter): boolean {
   const { words, ...rest } = filter;
   if (!isSummaryMatch(call, rest)) return false;
-  return words === undefined || words === '' || spokenText(call).includes(words.toLowerCase());
+  if (words === undefined || words === '' || spokenText(call).includes(words.toLowerCase())) return true;
+  const number = wantedNumber(words);
+  return number !== null && spokenNumbers(call).includes(number);
 }
 
 export function isSummaryMatch(call: FilteredCall, filter: SummaryFilter): boolean {
@@ -133,6 +135,22 @@ export function* spokenTexts({ transcript, turns }: SpokenCall): Generator<strin
     }
 }
 
+/** What a search by `words` for a number looks into: the digits of what was said and of tools, a line for each number. */
+export function spokenNumbers(call: SpokenCall): string {
+  return Array.from(spokenTexts(call), numbersIn).filter(Boolean).join('\n');
+}
+
+/** The digits that a search by `words` finds however they are spaced; null where `words` is no number, or a short one: those are everywhere. */
+export function wantedNumber(words: string): string | null {
+  const digits = A_NUMBER.test(words) ? words.replace(/\D/g, '') : '';
+  return digits.length < MIN_DIGITS ? null : digits;
+}
+
+/** The numbers in a text without what is between their digits, a line each; short ones are left out. */
+export function numbersIn(text: string): string {
+  return (text.replace(SPACING, '').match(NUMBERS) ?? []).join('\n');
+}
+
 function isFound(call: FilteredCall, q: string): boolean {
   const searched = searchedText(call);
   return wantedTexts(q).some((wanted) => searched.includes(wanted));
@@ -141,6 +159,9 @@ function isFound(call: FilteredCall, q: string): boolean {
 /** What people, and programs that show numbers, put between digits: spaces, dashes, brackets, marks of direction. */
 const SPACING = /[\s()./\p{Pd}\p{Cf}]/gu;
 const A_NUMBER = /^[+\d\s()./\p{Pd}\p{Cf}]+$/u;
+/** Of a number that is found in what was said. */
+const MIN_DIGITS = 3;
+const NUMBERS = /\d{3,}/g;
 
 /** What a search by `q` looks into: numbers as they are and without spacing, and ids, in lower case, a line each. */
 export function searchedText(

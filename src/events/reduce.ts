@@ -12,6 +12,7 @@ import {
   type Handoff,
   type Incident,
   MAX_HANDOFFS,
+  MAX_INCIDENTS,
   type ToolCall,
   type TranscriptEntry,
   type Transfer,
@@ -26,8 +27,7 @@ const STATUS_ORDER: Readonly<Record<CallStatus, number>> = {
   completed: 3,
 };
 
-/** A call in trouble must not grow its record without bound, nor a caller who keeps a key pressed. */
-const MAX_INCIDENTS = 100;
+/** A caller who keeps a key pressed must not grow the record without bound. */
 const MAX_TURNS = 5000;
 const MAX_ENTRIES = 5000;
 const FULL_ID = 'transcript-full';
@@ -55,18 +55,35 @@ export function originOf({ originId, nodeId }: { originId?: string; nodeId: stri
   return originId ?? nodeId;
 }
 
+/** Facts that whoever takes a call over can take back. */
+const MAX_TAKEN_BACK = 8;
+/** What a record was before, the last one last: copies, so that none of them keeps what was before itself. They share what did not change. */
+const earlier = new WeakMap<CallRecord, readonly CallRecord[]>();
+
 /**
  * The record after `event`. Returns a new object, sharing what did not change; the given one stays as it was.
  * An event that is part of the record already (its `term` and `seq` not above the record's) changes nothing. A call ends once in a term: after
  * the end only late facts change anything but `seq`. Who takes the call over and goes on with it undoes the end that a process before had
- * stated, by any fact but a late one.
+ * stated, by any fact but a late one. It also takes back what it did not know: any fact in a higher term, with a `seq` that the record has, goes on behind
+ * the fact before that one, where this is among the last 8 that this function has put into the record.
  */
 export function reduceCall(record: CallRecord | undefined, event: CallEvent): CallRecord {
   if (record !== undefined && !isNewer(event, record)) return record;
-  const after = record === undefined ? openRecord(event) : { ...record };
+  const past = record === undefined ? [] : [...(earlier.get(record) ?? []), { ...record }];
+  const known = past.slice(0, knownBy(event, past));
+  const base = known.at(-1);
+  const after = base === undefined ? openRecord(event) : { ...base };
   apply(after, event);
   if (event.type === 'turn.completed') after.latency = summarizeLatency(after.turns);
+  earlier.set(after, known.slice(-MAX_TAKEN_BACK));
   return after;
+}
+
+/** How many of these, of which the last is the newest, whoever states this fact goes on behind: all where none is in front of it. */
+function knownBy(event: CallEvent, past: readonly WrittenPlace[]): number {
+  const last = past.at(-1);
+  if (last === undefined || event.seq > last.seq || termOf(event) === termOf(last)) return past.length;
+  return past.findLastIndex(({ seq }) => seq < event.seq) + 1 || past.length;
 }
 
 /**
@@ -74,9 +91,15 @@ export function reduceCall(record: CallRecord | undefined, event: CallEvent): Ca
  * sees what is between the first fact and the last, so there is one record, and its figures are worked out once.
  */
 export function replayCall(events: Iterable<CallEvent>): CallRecord | undefined {
-  let record: CallRecord | undefined;
+  const known: CallEvent[] = [];
   for (const event of events) {
-    if (record !== undefined && !isNewer(event, record)) continue;
+    const last = known.at(-1);
+    if (last !== undefined && !isNewer(event, last)) continue;
+    known.length = knownBy(event, known);
+    known.push(event);
+  }
+  let record: CallRecord | undefined;
+  for (const event of known) {
     record ??= openRecord(event);
     apply(record, event);
   }
@@ -97,8 +120,10 @@ function apply(record: CallRecord, event: CallEvent): void {
 }
 
 /** What a process has said of the end does not hold where another one has taken the call over. */
-function reopened({ answeredAt }: CallRecord): Partial<CallRecord> {
+function reopened({ answeredAt, localRecording }: CallRecord): Partial<CallRecord> {
   return {
+    localRecording:
+      localRecording?.status === 'pending' ? { ...localRecording, status: 'recording' } : localRecording,
     status: answeredAt === null ? 'initiated' : 'active',
     outcome: null,
     endReason: null,
@@ -214,6 +239,7 @@ function progress(record: CallRecord, status: CallStatus, at: number): Partial<C
 
 function ending(record: CallRecord, event: CallEventOf<'call.ended'>): Partial<CallRecord> {
   const { at, durationMs } = event;
+  const { localRecording } = record;
   const answeredAt = record.answeredAt ?? (durationMs === undefined ? null : at - durationMs);
   return {
     answeredAt,
@@ -229,17 +255,22 @@ function ending(record: CallRecord, event: CallEventOf<'call.ended'>): Partial<C
     endedAt: event.at,
     durationMs: answeredAt === null ? null : Math.max(0, at - answeredAt),
     transcript: record.transcript.filter((entry) => entry.final),
+    // A process that died did not say that its file is to be made.
+    localRecording:
+      localRecording?.status === 'recording' ? { ...localRecording, status: 'pending' } : localRecording,
   };
 }
 
-/** A final entry with empty text takes the entry of its id away. */
+/** In the order in which it was said: what is known late, as the caller's words often are, stands before what was said or done after it. A final entry
+ * with empty text takes the entry of its id away. */
 function withEntry(entries: TranscriptEntry[], entry: TranscriptEntry): TranscriptEntry[] {
   // What changes is mostly the last one.
   const index = entries.findLastIndex((other) => other.id === entry.id);
   if (entry.final && entry.text === '') return index === -1 ? entries : entries.toSpliced(index, 1);
   if (index !== -1) return entries.with(index, entry);
   if (entries.at(-1)?.id === FULL_ID) return entries;
-  return [...entries, entries.length < MAX_ENTRIES - 1 ? entry : lastEntry(entry)];
+  if (entries.length >= MAX_ENTRIES - 1) return [...entries, lastEntry(entry)];
+  return entries.toSpliced(entries.findLastIndex(({ at }) => at <= entry.at) + 1, 0, entry);
 }
 
 function lastEntry({ turnIndex, at }: TranscriptEntry): TranscriptEntry {

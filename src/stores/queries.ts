@@ -3,7 +3,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RequestError } from '../base/errors.js';
 import type { CallRecord } from '../contract/call-record.js';
 import type { Aggregates } from '../contract/dashboard-api.js';
-import { byNewestStart, type CallFilter, isMatch, spokenTexts } from '../events/call-filter.js';
+import {
+  byNewestStart,
+  type CallFilter,
+  numbersIn,
+  isMatch,
+  spokenTexts,
+  wantedNumber,
+} from '../events/call-filter.js';
 import { aggregate } from '../events/summarize.js';
 import { parseCursor, toCursor } from './call-cursor.js';
 import type { CallPage, CallQuery } from './call-store.js';
@@ -51,12 +58,14 @@ const SLICE_CHARS = 64 * 1024;
 /** The records in which the words were said, in their order. It holds up nothing: what is searched may be long. */
 export async function searchCalls(records: readonly CallRecord[], words: string): Promise<CallRecord[]> {
   const wanted = words.toLowerCase();
+  const number = wantedNumber(words);
   const found: CallRecord[] = [];
   let read = 0;
   for (const record of records) {
     for (const text of spokenTexts(record)) {
       read += text.length + 1;
-      const isIn = text.toLowerCase().includes(wanted);
+      const isIn =
+        text.toLowerCase().includes(wanted) || (number !== null && numbersIn(text).includes(number));
       if (isIn) found.push(record);
       if (read >= SLICE_CHARS) {
         read = 0;

@@ -2,6 +2,7 @@
 import { open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, Timer } from '../base/clock.js';
+import { dataLane } from '../base/disk-lane.js';
 import { describeError, type Logger } from '../base/log.js';
 import { makeFolder } from '../base/make-folder.js';
 
@@ -68,7 +69,7 @@ export class StateFolder {
     await writeFile(path, '', { mode: 0o600 });
     const touch = async () => {
       const now = new Date(this.#options.clock.wallNow());
-      await utimes(path, now, now).catch(() => {});
+      await dataLane.run(() => utimes(path, now, now)).catch(() => {});
       if (!this.#isClosed) this.#timer = this.#options.clock.after(ALIVE_EVERY_MS, () => void touch());
     };
     await touch();
@@ -116,7 +117,7 @@ export class StateFolder {
   async #attempt(task: () => Promise<void>): Promise<void> {
     const { folder, logger } = this.#options;
     try {
-      await task();
+      await dataLane.run(task);
       if (this.#isFailing) logger.info({ folder }, 'keeping live calls on disk again');
       this.#isFailing = false;
     } catch (error) {

@@ -127,14 +127,13 @@ describeInChromium('the page for everybody', (bench) => {
     for (let index = 0; index < 8; index += 1) bench.callOf(`c${index}`)(started(), say('Hello?'));
     bench.callOf('over')(started(), ended());
     await page.getByRole('button', { name: 'Show numbers' }).click();
-    await page.locator('article').nth(7).waitFor();
+    await page.locator('article').nth(7).getByText('+15550111').waitFor();
     const cut = await page.evaluate(
       `[...document.querySelectorAll('article bdi')].filter(
         (element) => element.checkVisibility() && element.scrollWidth > element.clientWidth,
       ).length`,
     );
     expect(cut).toBe(0);
-    expect(await page.locator('article').first().textContent()).toContain('+15550111');
     // Hints that are cut read like other words.
     const hints =
       await page.evaluate(`[...document.querySelectorAll('input[type=search]')].filter((element) => {

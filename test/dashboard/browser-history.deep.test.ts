@@ -83,6 +83,27 @@ describeInChromium('the history', (bench) => {
     expect(bench.troubles).toEqual([]);
   });
 
+  it('is where the keyboard is again after a call that a link has opened, and after its neighbor', async () => {
+    await bench.serve();
+    await fill([
+      { callId: 'c1', agoMs: 3000, identity: { caller: '+15551110001' } },
+      { callId: 'c2', agoMs: 2000, identity: { caller: '+15551110002' } },
+    ]);
+    const page = await bench.visit('/#call=c2');
+    const focused = () => page.evaluate('document.activeElement.getAttribute("href")');
+    const detail = page.getByRole('dialog');
+    await detail.getByText('••• 0002').waitFor();
+    await page.keyboard.press('Escape');
+    await expect.poll(focused).toBe('#call=c2');
+    await page.keyboard.press('Enter');
+    await detail.getByText('••• 0002').waitFor();
+    await page.keyboard.press('j');
+    await detail.getByText('••• 0001').waitFor();
+    await page.keyboard.press('Escape');
+    await expect.poll(focused).toBe('#call=c1');
+    expect(bench.troubles).toEqual([]);
+  });
+
   it('orders by what is asked for, what is not known last', async () => {
     await bench.serve();
     await fill([

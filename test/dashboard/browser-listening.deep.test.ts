@@ -133,6 +133,8 @@ describeInChromium('listening in', (bench) => {
       bench.callOf('c2')(started(), say('And me?'));
       await page.getByRole('button', { name: 'Listen in' }).click();
       await expect.poll(() => sound.sinks.size).toBe(1);
+      // The page has the other call, before this one or behind it.
+      await page.getByRole('button', { name: /(?:Next|Previous) call/, disabled: false }).waitFor();
       await page.keyboard.press('j');
       await page.keyboard.press('k');
       await expect.poll(() => sound.sinks.size).toBe(0);

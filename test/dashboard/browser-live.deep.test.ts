@@ -155,6 +155,22 @@ describeInChromium('live calls', (bench) => {
     await expect.poll(() => bench.server.commands).toEqual(['transfer c2 +15550123']);
   });
 
+  it('says in a line, too, that a transfer has failed, for as long as the call is up', async () => {
+    const page = await bench.open();
+    const calls = Array.from({ length: 5 }, (_, index) => bench.callOf(`c${index}`));
+    for (const publish of calls) publish(started());
+    const line = page.locator('article.line').nth(1);
+    calls[1]?.({ type: 'transfer.updated', to: '+15550123', result: null });
+    calls[1]?.({ type: 'transfer.updated', to: '+15550123', result: 'busy' }, say('I am sorry.'));
+    await line.getByText('Transfer: busy · I am sorry.').waitFor();
+    calls[1]?.({ type: 'transfer.updated', to: '+15550124', result: null });
+    await expect.poll(() => line.getByText('Transfer: busy').count()).toBe(0);
+    calls[1]?.({ type: 'transfer.updated', to: '+15550124', result: 'connected' });
+    await line.getByText('I am sorry.').waitFor();
+    expect(await line.getByText('Transfer: ').count()).toBe(0);
+    expect(bench.troubles).toEqual([]);
+  });
+
   it('says by itself since when it has heard nothing', async () => {
     const page = await bench.open({}, { withClock: true });
     await page.getByText('Live', { exact: true }).first().waitFor();

@@ -11,13 +11,15 @@ import { describeInChromium } from '../support/dashboard-page.js';
 import { seriousFindings } from '../support/page-findings.js';
 
 const SECONDS = 60;
+/** As long as a player waits before it asks why. */
+const PATIENCE_MS = 8000;
 
-/** A minute of silence in a format of the line. */
-function silence(encoding: 'mulaw' | 'alaw' | 'pcm'): Uint8Array {
+/** Silence in a format of the line. */
+function silence(encoding: 'mulaw' | 'alaw' | 'pcm', seconds = SECONDS): Uint8Array {
   const [sampleRateHz, sampleBytes] = encoding === 'pcm' ? [16_000, 2] : [8000, 1];
   // Source: ITU-T G.711: the codes of a sample of 0.
   const samples = Buffer.alloc(
-    2 * sampleBytes * sampleRateHz * SECONDS,
+    2 * sampleBytes * sampleRateHz * seconds,
     { mulaw: 0xff, alaw: 0xd5, pcm: 0 }[encoding],
   );
   return Buffer.concat([wavHeader({ sampleRateHz, channels: 2, encoding }, samples.length), samples]);
@@ -29,14 +31,20 @@ const WAV = silence('mulaw');
 class OneRecording implements RecordingSource {
   wav = WAV;
   refusal: RecordingError | undefined;
+  /** From this byte on it is damaged. */
+  brokenAt = Number.POSITIVE_INFINITY;
+  /** How often it was asked for. */
+  asked = 0;
 
   async read() {
+    this.asked += 1;
     if (this.refusal !== undefined) throw this.refusal;
-    const { wav } = this;
+    const { wav, brokenAt } = this;
     return {
       size: wav.length,
       async *read(start: number, end: number) {
-        yield wav.subarray(start, end);
+        if (start < brokenAt) yield wav.subarray(start, Math.min(end, brokenAt));
+        if (end > brokenAt) throw new RecordingError('RECORDING_DAMAGED', 'The recording is damaged here.');
       },
       async close() {},
     };
@@ -205,6 +213,126 @@ describeInChromium('a call in detail', (bench) => {
     await page.getByRole('button', { name: 'Play' }).click();
     await page.getByRole('button', { name: 'Pause' }).waitFor();
     await page.getByText(message).waitFor({ state: 'detached' });
+  });
+
+  it('says once that a recording is damaged in the middle, and asks for it again when told to', async () => {
+    const recordings = new OneRecording();
+    recordings.brokenAt = WAV.length / 2;
+    const page = await bench.open({ recordings });
+    recorded('c1');
+    await page.locator('tbody a').click();
+    const detail = page.getByRole('dialog');
+    const sentence = detail.locator('.player .problem');
+    await detail.getByRole('button', { name: 'Go to 0:25' }).first().click();
+    for (const _ of ['once', 'twice']) {
+      recordings.asked = 0;
+      await detail.getByRole('button', { name: 'Play' }).click();
+      await expect.poll(() => sentence.textContent(), { timeout: 20_000 }).toMatch(/damaged/);
+      await detail.getByRole('button', { name: 'Play' }).waitFor();
+      // Without a source there is nothing to ask for.
+      expect(await page.locator('audio').evaluate((audio: HTMLAudioElement) => audio.networkState)).toBe(0);
+      expect(recordings.asked).toBeLessThan(8);
+    }
+    // It is whole again.
+    recordings.brokenAt = Number.POSITIVE_INFINITY;
+    await detail.getByRole('button', { name: 'Play' }).click();
+    await expect.poll(() => secondsOf(page)).toBeGreaterThanOrEqual(25);
+    await sentence.waitFor({ state: 'detached' });
+  });
+
+  it('says why it waits, and stays with that', async () => {
+    const recordings = new OneRecording();
+    const page = await bench.open({ recordings }, { withClock: true });
+    recorded('c1');
+    await page.locator('tbody a').click();
+    const detail = page.getByRole('dialog');
+    const sentence = detail.locator('.player .problem');
+    await detail.getByRole('button', { name: 'Go to 0:25' }).first().click();
+    await detail.getByRole('button', { name: 'Play' }).click();
+    await expect.poll(() => secondsOf(page)).toBeGreaterThan(25);
+    // Its beginning is whole.
+    recordings.brokenAt = WAV.length / 2;
+    await page.locator('audio').dispatchEvent('waiting');
+    await page.clock.fastForward(PATIENCE_MS);
+    await expect.poll(() => sentence.textContent()).toMatch(/damaged/);
+    await page.clock.fastForward(PATIENCE_MS);
+    // Whatever would be asked now has been answered.
+    await page.evaluate(() => fetch('/health'));
+    expect(await sentence.textContent()).toMatch(/damaged/);
+  });
+
+  it('stays where it was, also where it went on while the server was asked', async () => {
+    const recordings = new OneRecording();
+    const page = await bench.open({ recordings }, { withClock: true });
+    recorded('c1');
+    await page.locator('tbody a').click();
+    const detail = page.getByRole('dialog');
+    await detail.getByRole('button', { name: 'Go to 0:25' }).first().click();
+    await detail.getByRole('button', { name: 'Play' }).click();
+    await expect.poll(() => secondsOf(page)).toBeGreaterThan(25);
+    let isAsked = () => {};
+    const asked = new Promise<void>((resolve) => {
+      isAsked = resolve;
+    });
+    let answer = () => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route('**/audio', async (route) => {
+      isAsked();
+      await answered;
+      await route.continue();
+    });
+    recordings.refusal = new RecordingError('RECORDING_DAMAGED', 'The recording is damaged.');
+    await page.locator('audio').dispatchEvent('waiting');
+    await page.clock.fastForward(PATIENCE_MS);
+    await asked;
+    await page.locator('audio').dispatchEvent('playing');
+    answer();
+    await detail.getByText('The recording is damaged.').waitFor();
+    await page.clock.runFor(200);
+    expect(Number(await page.getByLabel('Place in the call').inputValue())).toBeGreaterThan(25);
+  });
+
+  it('goes to what was said behind the end of the audio', async () => {
+    const recordings = new OneRecording();
+    recordings.wav = silence('mulaw', 30);
+    const page = await bench.open({ recordings });
+    recorded('c1', { durationMs: 30_000, bytes: recordings.wav.length });
+    await page.locator('tbody a').click();
+    const detail = page.getByRole('dialog');
+    const isThere = async () => {
+      await expect.poll(() => said(page).textContent()).toBe('Answer 4.');
+      await expect.poll(() => new URL(page.url()).hash).toBe('#call=c1&t=45');
+    };
+    await detail.getByRole('button', { name: 'Go to 0:45' }).click();
+    await isThere();
+    await page.reload();
+    await expect.poll(() => secondsOf(page)).toBe(30);
+    await isThere();
+    // Also where it plays when that is chosen.
+    await detail.getByRole('button', { name: 'Go to 0:10' }).first().click();
+    await detail.getByRole('button', { name: 'Play' }).click();
+    await expect.poll(() => secondsOf(page)).toBeGreaterThan(10);
+    await detail.getByRole('button', { name: 'Go to 0:45' }).click();
+    await detail.getByRole('button', { name: 'Play' }).waitFor();
+    await isThere();
+    expect(bench.troubles).toEqual([]);
+  });
+
+  it('goes no further than the end, wherever a link leads', async () => {
+    const page = await bench.open({ recordings: new OneRecording() });
+    recorded('c1');
+    await bench.server.bus.settled();
+    await page.goto(`${bench.server.url}/#call=c1&t=99999`);
+    await page.reload();
+    await page.getByText('1:00 / 1:00').waitFor();
+    await expect.poll(() => secondsOf(page)).toBe(SECONDS);
+    await expect.poll(() => new URL(page.url()).hash).toBe('#call=c1&t=60');
+    await page.evaluate("location.hash = '#call=c1&t=5555'");
+    await expect.poll(() => new URL(page.url()).hash).toBe('#call=c1&t=60');
+    await page.getByText('1:00 / 1:00').waitFor();
+    expect(bench.troubles).toEqual([]);
   });
 
   it('says that a file is none that a browser plays', async () => {

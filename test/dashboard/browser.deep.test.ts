@@ -197,6 +197,18 @@ describeInChromium('the page', (bench) => {
     await page.getByText('Server is shutting down').waitFor({ state: 'detached', timeout: 15_000 });
   });
 
+  it('says that the broker of the cluster is away, and takes it back', async () => {
+    const page = await bench.open();
+    await page.getByText('Live', { exact: true }).first().waitFor();
+    bench.server.announceBroker(false);
+    await page.getByText('Broker is away').waitFor();
+    const late = await bench.context.newPage();
+    await late.goto(bench.server.url);
+    await late.getByText('Broker is away').waitFor();
+    bench.server.announceBroker(true);
+    for (const each of [page, late]) await each.getByText('Broker is away').waitFor({ state: 'detached' });
+  });
+
   it('signs in by address or by form, and leaves no token behind', async () => {
     const page = await bench.open(
       { token: 'correct horse' },

@@ -64,9 +64,9 @@ describe('listeners', () => {
   let live: LiveAudio;
   let logger: RecordedLogger;
   const clock = new FakeClock();
-  const open = (callId = 'call') => {
+  const open = async (callId = 'call') => {
     const reader = new Reader();
-    return { reader, ...live.open(record(callId), reader) };
+    return { reader, ...(await live.open(record(callId), reader)) };
   };
   beforeEach(() => {
     logger = new RecordedLogger();
@@ -81,8 +81,8 @@ describe('listeners', () => {
     });
   });
 
-  it('get what is given, and leave', () => {
-    const [one, other] = [open(), open()];
+  it('get what is given, and leave', async () => {
+    const [one, other] = [await open(), await open()];
     sound.write(Buffer.from('abc'));
     one.leave();
     one.leave();
@@ -91,27 +91,27 @@ describe('listeners', () => {
     expect(sound.left).toBe(1);
   });
 
-  it('are few, on each call and in all, and make room as they leave', () => {
-    const [first] = [open(), open()];
-    expect(() => open()).toThrow(expect.objectContaining({ code: 'LIMIT_EXCEEDED' }));
-    for (const callId of ['second', 'third']) open(callId);
-    expect(() => open('fourth')).toThrow(expect.objectContaining({ code: 'LIMIT_EXCEEDED' }));
+  it('are few, on each call and in all, and make room as they leave', async () => {
+    const [first] = [await open(), await open()];
+    await expect(open()).rejects.toThrow(expect.objectContaining({ code: 'LIMIT_EXCEEDED' }));
+    for (const callId of ['second', 'third']) await open(callId);
+    await expect(open('fourth')).rejects.toThrow(expect.objectContaining({ code: 'LIMIT_EXCEEDED' }));
     first?.leave();
-    expect(() => open('fourth')).not.toThrow();
+    await open('fourth');
     expect(sound.sinks).toHaveLength(5);
   });
 
-  it('take no room that were refused', () => {
+  it('take no room that were refused', async () => {
     for (let index = 0; index < 10; index += 1) {
-      expect(() => open('silent')).toThrow('no sound');
-      expect(() => open('elsewhere')).toThrow('Another process has this call');
+      await expect(open('silent')).rejects.toThrow('no sound');
+      await expect(open('elsewhere')).rejects.toThrow('Another process has this call');
     }
-    expect(() => open()).not.toThrow();
+    await open();
     expect(logger.lines).toHaveLength(1);
   });
 
-  it('are cut off when they do not keep up, and nobody else is', () => {
-    const [slow, quick] = [open(), open()];
+  it('are cut off when they do not keep up, and nobody else is', async () => {
+    const [slow, quick] = [await open(), await open()];
     slow.reader.isStuck = true;
     for (let index = 0; index < 100; index += 1) sound.write(Buffer.alloc(10));
     expect(slow.reader.destroyed).toBe(true);
@@ -120,16 +120,16 @@ describe('listeners', () => {
     expect(logger.lines.at(-1)?.fields).toMatchObject({ reason: 'too-slow' });
   });
 
-  it('are let go that are gone and have not said so', () => {
-    const { reader } = open();
+  it('are let go that are gone and have not said so', async () => {
+    const { reader } = await open();
     reader.destroyed = true;
     sound.write(Buffer.from('abc'));
     expect(reader.text).toBe('');
     expect(sound.left).toBe(1);
   });
 
-  it('hear the call to its end, and are cut off at the end of the server', () => {
-    const [over, stopped, stuck] = [open(), open('other'), open('third')];
+  it('hear the call to its end, and are cut off at the end of the server', async () => {
+    const [over, stopped, stuck] = [await open(), await open('other'), await open('third')];
     over.reader.writableLength = 50;
     stuck.reader.writableLength = 50;
     sound.sinks[0]?.end('call-ended');
@@ -142,12 +142,12 @@ describe('listeners', () => {
     expect(over.reader.destroyed).toBe(false);
     clock.advance(1);
     expect([over.reader.destroyed, stopped.reader.destroyed]).toEqual([true, false]);
-    expect(() => open()).toThrow('shutting down');
+    await expect(open()).rejects.toThrow('shutting down');
     expect(sound.left).toBe(3);
   });
 
-  it('are in the log, each with its beginning and its end, and no number in full', () => {
-    const { leave } = open();
+  it('are in the log, each with its beginning and its end, and no number in full', async () => {
+    const { leave } = await open();
     clock.advance(1500);
     leave();
     expect(logger.lines.map(({ level, sentence, fields }) => [level, sentence, fields])).toEqual([

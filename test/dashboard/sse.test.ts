@@ -60,6 +60,24 @@ const digits = (count: number): CallFact[] =>
   Array.from({ length: count }, (_, index) => ({ type: 'dtmf.received', digit: String(index % 10) }));
 
 describe('the event feed', () => {
+  it('says whether the broker is there once it was away, also to who comes or is in an opening then', async () => {
+    const { feed, read } = setUp();
+    const early = read();
+    await settle();
+    feed.announceBroker(false);
+    const late = read();
+    await settle();
+    expect([early.names, late.names]).toEqual([
+      ['snapshot', 'broker'],
+      ['snapshot', 'broker'],
+    ]);
+    feed.refresh();
+    feed.announceBroker(true);
+    await settle();
+    for (const { text } of [early, late])
+      expect(text.trim().split('\n').at(-1)).toBe('data: {"isThere":true}');
+  });
+
   it('sends retry and a snapshot first, then facts under their type', async () => {
     const { bus, clock, read, tell } = setUp();
     const [first, ...rest] = stamp([started(), ...digits(2), ended()]);

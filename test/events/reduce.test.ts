@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CallEvent, CallFact } from '../../src/contract/call-event.js';
-import type { CallPhase, CallRecord, CallStatus, Transfer, Turn } from '../../src/contract/call-record.js';
+import type {
+  CallPhase,
+  CallRecord,
+  CallStatus,
+  LocalRecording,
+  Transfer,
+  Turn,
+} from '../../src/contract/call-record.js';
 import { reduceCall, replayCall } from '../../src/events/reduce.js';
 import { ended, IDENTITY, NO_MEDIA, stamp, started, toolCall, turn } from '../support/call-facts.js';
 
@@ -18,6 +25,10 @@ function recordOf(facts: readonly CallFact[]): CallRecord {
 const entry = (id: string, text: string, final: boolean): CallFact => ({
   type: 'transcript.segment',
   entry: { id, turnIndex: 0, role: 'user', text, at: 5, final },
+});
+const saidAt = (id: string, at: number, text = id): CallFact => ({
+  type: 'transcript.segment',
+  entry: { id, turnIndex: 0, role: 'user', text, at, final: true },
 });
 const status = (value: Exclude<CallStatus, 'completed'>): CallFact => ({
   type: 'call.status',
@@ -61,6 +72,16 @@ const transfer = (to: string, result: Transfer['result']): CallFact => ({
   to,
   result,
 });
+
+const RECORDING: LocalRecording = {
+  status: 'recording',
+  file: null,
+  startedAt: 5,
+  durationMs: null,
+  bytes: null,
+  pauses: [],
+  trouble: null,
+};
 
 const phase = (name: CallPhase): CallFact => ({ type: 'phase.changed', phase: name });
 
@@ -137,6 +158,21 @@ describe('reduceCall', () => {
     ]);
   });
 
+  it('has a transcript in the order in which it was said, whenever that is known', () => {
+    const facts = [saidAt('greeting', 1), saidAt('tool', 9), saidAt('same', 9), saidAt('caller', 4)];
+    const ids = (more: CallFact[] = []) =>
+      recordOf([started(), ...facts, ...more]).transcript.map(({ id, text }) => (id === text ? id : text));
+    expect(ids()).toEqual(['greeting', 'caller', 'tool', 'same']);
+    expect(ids([saidAt('caller', 4, 'in full'), saidAt('first', 0), saidAt('last', 10)])).toEqual([
+      'first',
+      'greeting',
+      'in full',
+      'tool',
+      'same',
+      'last',
+    ]);
+  });
+
   it.each<[string, CallFact[], Partial<CallRecord>]>([
     [
       'a refused call has no duration',
@@ -185,6 +221,25 @@ describe('reduceCall', () => {
     expect(recordOf([...talking, ended()]).phase).toBeNull();
     expect(recordOf([...talking, ended(), phase('speaking')]).phase).toBeNull();
     expect(recordOf([...talking, ended({ endReason: 'process-lost' })]).phase).toBeNull();
+  });
+
+  it('says of a call that is over that its recording is being made, until more is known', () => {
+    const told = (state: LocalRecording['status']) =>
+      ({ type: 'local-recording.updated', recording: { ...RECORDING, status: state } }) as const;
+    const lost = ended({ endReason: 'process-lost' });
+    expect(recordOf([started(), told('recording')]).localRecording).toEqual(RECORDING);
+    const states = (['recording', 'failed'] as const).map((state) =>
+      recordOf([started(), told(state), lost]),
+    );
+    expect(states.map(({ localRecording }) => localRecording?.status)).toEqual(['pending', 'failed']);
+    expect(recordOf([started(), told('recording'), lost, told('completed')]).localRecording?.status).toBe(
+      'completed',
+    );
+    expect(recordOf([started(), lost]).localRecording).toBeNull();
+    // Another process goes on with it.
+    const facts = stamp([started(), told('recording'), lost]);
+    const goingOn = { ...stamp([phase('listening')])[0], term: 2, seq: 4 } as CallEvent;
+    expect(replay([...facts, goingOn])?.localRecording).toEqual(RECORDING);
   });
 
   it('keeps the last transfer, from its order to its result', () => {
@@ -467,11 +522,38 @@ describe('a call that another process takes over', () => {
     }));
   const over = { ...(stamp([ended()])[0] as CallEvent), seq: 9, at: 3_000_000 };
 
-  it('has one record, with the facts of both, in which the number of a fact may be lower than one before', () => {
-    const record = replay([...lived, ...next([status('active'), entry('b', 'more', true)], 2)]);
-    expect(record).toMatchObject({ nodeId: 'node-2', originId: 'node-1', term: 2, seq: 3, status: 'active' });
+  it('has one record, with the facts of both', () => {
+    const record = replay([...lived, ...next([status('active'), entry('b', 'more', true)], 4)]);
+    expect(record).toMatchObject({ nodeId: 'node-2', originId: 'node-1', term: 2, seq: 5, status: 'active' });
     expect(record?.transcript.map(({ text }) => text)).toEqual(['heard', 'more']);
     expect(record?.startedAt).toBe(lived[0]?.at);
+  });
+
+  it('has nothing of what the process before it said last, and it did not know', () => {
+    const known = [...lived, ...next([entry('c', 'on', false), incident('odd')], 4, 2)];
+    const unheard = stamp([entry('c', 'on and', false), entry('c', 'on and on', true), ended()]).map(
+      (event, index): CallEvent => ({ ...event, nodeId: 'node-2', term: 2, seq: 6 + index }),
+    );
+    const rest = next([status('active'), entry('d', 'and off', true)], 6, 3);
+    const expected = replay([...known, ...rest]);
+    expect(replay([...known, ...unheard, ...rest])).toEqual(expected);
+    expect(replayCall([...known, ...unheard, ...rest])).toEqual(expected);
+    const lost = next([incident('process-lost'), ended({ endReason: 'process-lost' })], 6, 3);
+    const other = replay([...known, ...lost]);
+    expect(other).toMatchObject({ status: 'completed', endReason: 'process-lost' });
+    expect(replay([...known, ...unheard, ...lost])).toEqual(other);
+    expect(replayCall([...known, ...unheard, ...lost])).toEqual(other);
+  });
+
+  it('keeps what the process before it said where its record was made elsewhere, or that is long ago', () => {
+    const copy = structuredClone(replay(lived)) as CallRecord;
+    const rest = next([status('active'), entry('b', 'more', true)], 3);
+    const textsOf = (record: CallRecord | undefined) => record?.transcript.map(({ text }) => text);
+    expect(textsOf(replay(rest, copy))).toEqual(['heard', 'more']);
+    const turns = (count: number) =>
+      Array.from({ length: count }, (_, index): CallFact => ({ type: 'turn.started', turnIndex: index }));
+    const goneOn = (count: number) => replay([...stamp([started(), ...turns(count)]), ...next(turns(1), 2)]);
+    expect([goneOn(8)?.turnCount, goneOn(9)?.turnCount]).toEqual([1, 9]);
   });
 
   it('hears no more of the process before it, whatever that says and however high it counts', () => {
@@ -494,7 +576,7 @@ describe('a call that another process takes over', () => {
   });
 
   it('stays ended with what comes late of it, and with the process that had it', () => {
-    const record = replay([...lived, over, ...next([costing(0.5)], 4), ...next([incident('late')], 9, 3)]);
+    const record = replay([...lived, over, ...next([costing(0.5)], 10), ...next([incident('late')], 11, 3)]);
     expect(record).toMatchObject({
       status: 'completed',
       endReason: 'caller-hangup',
@@ -507,7 +589,8 @@ describe('a call that another process takes over', () => {
 
   it('tells the keys of both processes apart, which may have counted alike', () => {
     const key = (digit: string): CallFact => ({ type: 'dtmf.received', digit });
-    const record = replay([...stamp([started(), key('1')]), ...next([key('2')], 2)]);
+    const before = structuredClone(replay(stamp([started(), key('1')])));
+    const record = replay(next([key('2')], 2), before);
     expect(record?.transcript.map(({ id, text }) => [id, text])).toEqual([
       ['key-2', 'Key 1'],
       ['key-2-2', 'Key 2'],

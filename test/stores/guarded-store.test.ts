@@ -53,6 +53,21 @@ describe('GuardedStore', () => {
   const create = () => open().guarded;
   for (const check of testStore(create)) it(check.name, check.run);
 
+  it('tells of deletions, and of the facts of a call, where the store does', async () => {
+    const { logger, clock, ...quiet } = open();
+    const events = stamp([started(), ended()]);
+    const log = { events: async () => events, forgotten: async () => events.slice(1) };
+    const store = Object.assign(new MemoryStore(), log);
+    const guarded = new GuardedStore({ store, clock, logger });
+    expect([await guarded.events?.('call-1'), await guarded.forgotten?.()]).toEqual([
+      events,
+      events.slice(1),
+    ]);
+    Object.assign(quiet.store, { forgotten: undefined });
+    const none = new GuardedStore({ store: quiet.store, clock, logger });
+    expect([none.events, none.forgotten]).toEqual([undefined, undefined]);
+  });
+
   it('says that a call is not deleted yet after five seconds, and tries on', async () => {
     const { store, clock, guarded } = open();
     const events = stamp([started(), ended()], { callId: 'a' });

@@ -37,6 +37,17 @@ describe('answers over records at hand', () => {
     });
   });
 
+  it('are found by a number that was said, however it is spaced', async () => {
+    const store = new MemoryStore();
+    for (const [index, text] of ['0171 555 0199', '0171-5550200', 'no number'].entries())
+      for (const event of stamp([started(), say(`It is ${text}.`)], { callId: `call-${index}` }))
+        await store.append(event);
+    const found = async (words: string) => idsOf((await store.list({ limit: 9, words })).calls).sort();
+    expect(await found('01715550199')).toEqual(['call-0']);
+    expect(await found('(0171) 555')).toEqual(['call-0', 'call-1']);
+    expect(await found('15')).toEqual([]);
+  });
+
   it('are found by what was said without holding up anything else, one search after the other', async () => {
     const text = 'word '.repeat(20_000);
     const talks = Array.from({ length: 20 }, (_, index) =>

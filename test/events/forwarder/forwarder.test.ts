@@ -6,7 +6,7 @@ import type { BacklogBounds } from '../../../src/events/forwarder/backlog.js';
 import type { FactSource } from '../../../src/events/forwarder/archive.js';
 import { Forwarder } from '../../../src/events/forwarder/forwarder.js';
 import { LinkError } from '../../../src/events/forwarder/link.js';
-import { ended, stamp, started } from '../../support/call-facts.js';
+import { ended, say, stamp, started } from '../../support/call-facts.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { RecordedLogger } from '../../support/recorded-logger.js';
 
@@ -78,6 +78,17 @@ describe('a forwarder', () => {
     await clock.advanceAsync(60);
     expect(dashboard.batches.map(({ events }) => events.length)).toEqual([0, 3]);
     expect(dashboard.batches[1]?.nodeId).toBe('node-1');
+  });
+
+  it('sends what many calls have to tell in batches that are no longer than they may be', async () => {
+    const { clock, dashboard, publish } = rig();
+    await clock.advanceAsync(0);
+    const facts = [started(), say('x'.repeat(60_000))];
+    for (let call = 1; call <= 10; call += 1) publish(...stamp(facts, { callId: `call-${call}` }));
+    await clock.advanceAsync(1000);
+    expect([...dashboard.seqs.values()]).toEqual(Array(10).fill(2));
+    const longest = Math.max(...dashboard.batches.map((batch) => JSON.stringify(batch).length));
+    expect(longest).toBeLessThan((256 + 64 + 10) * 1024);
   });
 
   it('gives a sign of life every ten seconds', async () => {

@@ -12,7 +12,8 @@ import { LiveCalls } from './live-calls.js';
 import { SignIn } from './sign-in.js';
 
 export function App() {
-  const { page, connection, view, masked, announcement, isDraining, alertWays, missedAlerts } = useAppState();
+  const { page, connection, view, masked, announcement, isDraining, isBrokerThere, alertWays, missedAlerts } =
+    useAppState();
   const openCall = useOpenCall();
   const shown = useShownCalls(page, view);
   const activeCount = page.active.size;
@@ -28,6 +29,7 @@ export function App() {
       <Header
         connection={connection}
         isDraining={isDraining}
+        isBrokerThere={isBrokerThere}
         isSignedIn={page.isSignedIn}
         alertWays={alertWays}
       />

@@ -1,5 +1,5 @@
 // One call in full, over the page.
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ForgetOutcome } from '../../../contract/call-command.js';
 import type { CallRecord } from '../../../contract/call-record.js';
 import type { CallSummary } from '../../../contract/dashboard-api.js';
@@ -16,10 +16,11 @@ import {
 } from '../format.js';
 import { updatePage } from '../state/app-store.js';
 import type { OpenCall } from '../state/address.js';
-import { noteInstant, showCall } from '../state/deep-link.js';
+import { linkTo, noteInstant, showCall } from '../state/deep-link.js';
 import type { LiveView } from '../state/live.js';
 import { neighborsOf } from '../state/neighbors.js';
 import { applyRecord, type PageState } from '../state/page-state.js';
+import { shapeOf } from '../state/envelope.js';
 import { axisOf } from '../state/places.js';
 import { Playhead } from '../state/playhead.js';
 import { agentsOf } from '../state/speakers.js';
@@ -87,7 +88,10 @@ export function CallDetail({ open, page, shown, live, masked }: CallDetailProps)
       class="detail"
       ref={dialog}
       aria-labelledby="detail-title"
-      onClose={() => showCall(null)}
+      onClose={() => {
+        showCall(null);
+        focusLink(callId);
+      }}
       onKeyDown={onKey}
     >
       <div class="sheet">
@@ -115,6 +119,11 @@ export function CallDetail({ open, page, shown, live, masked }: CallDetailProps)
       </div>
     </dialog>
   );
+}
+
+/** Whoever came by a link, or went on to another call, finds that call where it is listed; else the browser has put the focus back. */
+function focusLink(callId: string): void {
+  document.querySelector<HTMLElement>(`main a[href=${JSON.stringify(linkTo(callId))}]`)?.focus();
 }
 
 interface NeighborButtonProps {
@@ -216,12 +225,22 @@ function Body({ record, seconds, controls, maySpeak, canListen, onDeleted, maske
       ),
     [callId],
   );
+  const shapeMs = useMemo(
+    () => (record.envelope == null ? 0 : shapeOf(record.envelope)?.lengthMs),
+    [record.envelope],
+  );
+  const { zero, lengthMs } = axisOf(record, shapeMs);
+  /** The audio may end before the call, and words are told behind it. */
+  const endMs = Math.max(lengthMs, (record.endedAt ?? 0) - zero);
+  // Before it is drawn: a link may lead behind the end.
+  useLayoutEffect(() => {
+    if (isOver && lengthMs > 0) head.bound(endMs);
+  }, [head, isOver, lengthMs, endMs]);
   useEffect(() => {
     if (seconds !== null && head.ms !== seconds * 1000) head.jump(seconds * 1000);
   }, [seconds]);
   /** The turn that is pointed at, in one part or the other. */
   const [turn, pointAt] = useState<number | null>(null);
-  const { zero } = axisOf(record);
   const sounds = useMemo(() => soundsOf(record.envelope), [record.envelope]);
   const { phase, transfer, recording, hangUp } = record;
   const facts = [

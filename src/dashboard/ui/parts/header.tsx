@@ -11,11 +11,12 @@ const STALE_MS = 8000;
 export interface HeaderProps {
   connection: Connection;
   isDraining: boolean;
+  isBrokerThere: boolean;
   isSignedIn: boolean;
   alertWays: ReadonlySet<AlertWay>;
 }
 
-export function Header({ connection, isDraining, isSignedIn, alertWays }: HeaderProps) {
+export function Header({ connection, isDraining, isBrokerThere, isSignedIn, alertWays }: HeaderProps) {
   return (
     <header class="top">
       <span class="name">
@@ -25,9 +26,9 @@ export function Header({ connection, isDraining, isSignedIn, alertWays }: Header
         </svg>
         offhook
       </span>
-      {isDraining && (
+      {(isDraining || !isBrokerThere) && (
         <p class="connection draining" role="status">
-          Server is shutting down
+          {isDraining ? 'Server is shutting down' : 'Broker is away: news is missing'}
         </p>
       )}
       {connection.phase === 'reconnecting' ? (

@@ -44,6 +44,7 @@ export const LiveCall = memo(({ call, controls, masked, isLine, toggle }: LiveCa
       </header>
       <p class="meta" dir="auto">
         <Trouble call={call} />
+        {isLine && <FailedTransfer call={call} />}
         {said ?? [...languageOf(call), providersOf(call)].join(' · ')}
       </p>
       {!isLine && <Transcript call={call} isLive />}
@@ -92,6 +93,12 @@ function Top({ call, masked }: Pick<LiveCallProps, 'call' | 'masked'>) {
 function Trouble({ call }: { call: CallRecord }) {
   const last = call.incidents.at(-1);
   return last === undefined ? null : <span class="trouble">{`${nameIncident(last.code)} · `}</span>;
+}
+
+/** A line has no room for it beside the buttons, and whoever has sent the caller there looks at them. */
+function FailedTransfer({ call: { transfer } }: { call: CallRecord }) {
+  if (transfer?.result == null || transfer.result === 'connected') return null;
+  return <span class="trouble">{`Transfer: ${formatWord(transfer.result)} · `}</span>;
 }
 
 /** What the caller experiences now; nothing where there is no conversation. */

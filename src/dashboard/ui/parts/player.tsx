@@ -22,10 +22,11 @@ const TROUBLES: Readonly<Record<LocalRecordingTrouble, string>> = {
   'disk-failed': 'the disk failed',
   'tape-damaged': 'what was written during the call is damaged',
   'key-wrong': 'what was written during the call is encrypted with another key',
-  'too-long': 'the call was longer than a file can be',
+  'too-long': 'it was larger than a file can be, or than maxBytes',
   empty: 'there was no audio',
   lost: 'its files are gone',
   unavailable: 'the folder of the recordings could not be used',
+  moved: 'the call came from another server, which has what came before',
 };
 
 const PAUSERS: Readonly<Record<RecordingPauser, string>> = {
@@ -67,7 +68,11 @@ function Controls({ record, recording, zero, head }: PlayerProps) {
   const { callId } = record;
   const { audio, isPlaying, isWaiting, problem, toggle, setRate } = usePlayback(callId, recording, head);
   const self = useRef<HTMLDivElement>(null);
-  const seconds = usePlace(head, (ms) => Math.floor((ms ?? 0) / 1000), []);
+  const seconds = usePlace(
+    head,
+    (ms) => Math.floor(Math.min(ms ?? 0, recording.durationMs ?? Number.POSITIVE_INFINITY) / 1000),
+    [recording.durationMs],
+  );
   const pause = usePlace(head, (ms) => (ms === null ? null : pauseAt(recording.pauses, zero + ms)), [
     recording,
     zero,

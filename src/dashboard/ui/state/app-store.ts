@@ -21,6 +21,8 @@ export interface AppState {
   view: View;
   /** The server has begun to shut down. */
   isDraining: boolean;
+  /** False while the broker of the cluster is away: what happens meanwhile is missing. */
+  isBrokerThere: boolean;
   /** Telephone numbers show their last four digits only. */
   masked: boolean;
   clockOffsets: ClockOffsets;
@@ -37,6 +39,7 @@ let state: AppState = {
   connection: { phase: 'connecting' },
   view: FIRST_VIEW,
   isDraining: false,
+  isBrokerThere: true,
   masked: true,
   clockOffsets: NO_OFFSETS,
   alertWays: new Set(),

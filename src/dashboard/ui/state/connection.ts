@@ -70,6 +70,10 @@ export function connect(): void {
     void completeHistory(snapshot);
   });
   opened.addEventListener('draining', () => update(() => ({ isDraining: true })));
+  opened.addEventListener('broker', (message) => {
+    const { isThere: isBrokerThere } = JSON.parse(message.data) as { isThere: boolean };
+    update(() => ({ isBrokerThere }));
+  });
   for (const type of FACT_TYPES)
     opened.addEventListener(type, (message) => receive(JSON.parse(message.data) as CallEvent));
 }
@@ -103,7 +107,7 @@ function becomeLive(): void {
   retryMs = FIRST_RETRY_MS;
   lastSureAt = Date.now();
   if (readState().connection.phase !== 'live')
-    update(() => ({ connection: { phase: 'live' }, isDraining: false }));
+    update(() => ({ connection: { phase: 'live' }, isDraining: false, isBrokerThere: true }));
 }
 
 function loseTouch(): void {

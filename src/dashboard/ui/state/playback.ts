@@ -2,12 +2,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RefObject } from 'preact';
 import type { LocalRecording } from '../../../contract/call-record.js';
-import { ApiError, tryAudio } from '../api.js';
+import { ApiError, audioPath, tryAudio } from '../api.js';
 import type { Playhead } from './playhead.js';
 
 /** Who waits longer for audio is told why. */
 const PATIENCE_MS = 8000;
+/** Around the place that is played. A player reads some seconds ahead. */
 const TRIED_BYTES = 65_536;
+const TRIED_AHEAD_MS = 10_000;
 
 export interface Playback {
   audio: RefObject<HTMLAudioElement | null>;
@@ -35,8 +37,11 @@ export function usePlayback(callId: string, recording: LocalRecording, head: Pla
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isGone = false;
     const placeOf = () => element.currentTime * 1000;
+    // At its end the reader may be further: words are told that nothing was recorded of.
+    const readAt = () =>
+      element.currentTime >= element.duration ? Math.max(placeOf(), head.ms ?? 0) : placeOf();
     const follow = () => {
-      head.move(placeOf());
+      head.move(readAt());
       frame = requestAnimationFrame(follow);
     };
     const rest = () => {
@@ -48,14 +53,18 @@ export function usePlayback(callId: string, recording: LocalRecording, head: Pla
       let why = orElse;
       try {
         const { durationMs, bytes } = latest.current;
-        const share = Math.min(1, placeOf() / (durationMs || 1));
-        const from = Math.max(0, Math.floor((bytes ?? 0) * share) - TRIED_BYTES);
-        await tryAudio(callId, { from, to: from + 2 * TRIED_BYTES });
+        const byteAt = (ms: number) => Math.floor((bytes ?? 0) * Math.min(1, ms / (durationMs || 1)));
+        const from = Math.max(0, byteAt(placeOf()) - TRIED_BYTES);
+        const ahead = byteAt(placeOf() + TRIED_AHEAD_MS);
+        await tryAudio(callId, { from, to: Math.max(ahead, from + 2 * TRIED_BYTES) });
       } catch (error) {
         why = error instanceof ApiError ? error.message : 'That did not work.';
       }
       if (isGone || why === null) return;
-      element.pause();
+      // An element that is emptied does not say that it pauses.
+      rest();
+      letGo(element);
+      setPlaying(false);
       setProblem(why);
     };
     const handlers: Readonly<Record<string, () => void>> = {
@@ -71,7 +80,7 @@ export function usePlayback(callId: string, recording: LocalRecording, head: Pla
       pause: () => {
         rest();
         setPlaying(false);
-        if (element.readyState > 0) head.stop(placeOf());
+        if (element.readyState > 0) head.stop(readAt());
       },
       waiting: () => {
         rest();
@@ -101,9 +110,7 @@ export function usePlayback(callId: string, recording: LocalRecording, head: Pla
       for (const [name, handler] of Object.entries(handlers)) element.removeEventListener(name, handler);
       rest();
       // An element that nobody sees any more would go on, and keep its connection.
-      element.pause();
-      element.removeAttribute('src');
-      element.load();
+      letGo(element);
     };
     // A record that is told again changes nothing of what is played.
   }, [callId, head]);
@@ -112,13 +119,22 @@ export function usePlayback(callId: string, recording: LocalRecording, head: Pla
     const element = audio.current;
     if (element === null) return;
     if (!element.paused) return element.pause();
-    if (element.error !== null) element.load();
+    if (!element.hasAttribute('src')) element.src = audioPath(callId);
+    else if (element.error !== null) element.load();
     setProblem(null);
     // Its refusal is told by the event `error`.
     element.play().catch(() => {});
   };
   const setRate = (rate: number) => {
-    if (audio.current !== null) audio.current.playbackRate = rate;
+    // The default is for an element that loads again.
+    if (audio.current !== null) audio.current.defaultPlaybackRate = audio.current.playbackRate = rate;
   };
   return { audio, isPlaying, isWaiting, problem, toggle, setRate };
+}
+
+/** It stops, and asks for nothing more. A browser that has lost its connection would try again and again. */
+function letGo(element: HTMLAudioElement): void {
+  element.pause();
+  element.removeAttribute('src');
+  element.load();
 }

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 export class Playhead {
   /** Milliseconds on the axis of the call; null while nobody has chosen a place. */
   ms: number | null = null;
+  #lengthMs = Number.POSITIVE_INFINITY;
   readonly #listeners = new Set<() => void>();
   /** Moves what plays, when a reader chooses a place. */
   #player: ((ms: number) => void) | null = null;
@@ -15,15 +16,21 @@ export class Playhead {
     this.#chosen = chosen;
   }
 
+  /** The call is known to be as long as this: nothing is behind its end. */
+  bound(lengthMs: number): void {
+    this.#lengthMs = lengthMs;
+    if (this.ms !== null && this.ms > lengthMs) this.jump(lengthMs);
+  }
+
   /** It has come this far by itself. */
   move(ms: number): void {
-    this.ms = ms;
+    this.ms = Math.min(ms, this.#lengthMs);
     for (const listener of this.#listeners) listener();
   }
 
   /** A reader goes there. */
   jump(ms: number): void {
-    const at = Math.max(0, ms);
+    const at = Math.max(0, Math.min(ms, this.#lengthMs));
     this.move(at);
     this.#player?.(at);
     this.#chosen(at);
@@ -32,7 +39,7 @@ export class Playhead {
   /** It stands still there, which the address is to say. */
   stop(ms: number): void {
     this.move(ms);
-    this.#chosen(ms);
+    this.#chosen(this.ms ?? ms);
   }
 
   listen(listener: () => void): () => void {
