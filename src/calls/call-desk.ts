@@ -43,6 +43,8 @@ export interface WaitingCall {
   direction: CallDirection;
   /** Public host that the carrier used for the webhook. */
   host: string;
+  /** Public host of another process, which has room for its first stream. @default the carrier's stream comes where webhooks do */
+  streamHost?: string | undefined;
   /** What the carrier tells beside. */
   details?: CallDetails | undefined;
 }
@@ -104,6 +106,8 @@ export interface CallDesk extends CallControls {
   isLive(callId: string): boolean;
   /** True for a call that rings while the application decides what becomes of it. */
   isChoosing(callId: string): boolean;
+  /** True for a call that was told to open a stream, which has not come here. */
+  isInvited(callId: string): boolean;
   /**
    * True for a call that counts toward `maxCalls`: with a session, or told within the last ten seconds to open a stream. A webhook that
    * anybody may have sent takes no place until its stream is there.
@@ -111,6 +115,8 @@ export interface CallDesk extends CallControls {
   holdsPlace(callId: string): boolean;
   /** True for a call that ended lately (at least the last hour). */
   hasEnded(callId: string): boolean;
+  /** True also for one that has ended at another process, as far as that was heard. */
+  isOver(callId: string): boolean;
   /**
    * True when a stream for the call would be taken: it is not over, has none or is about to lose the one it has, and no stream of that number has
    * come before. `number` as in `StreamAdmission`.

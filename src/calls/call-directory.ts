@@ -1,5 +1,6 @@
 // The calls of this process: hands them streams, reports and commands, and decides what becomes of those that the registry does not have live.
 import { randomUUID } from 'node:crypto';
+import { sharedNow } from '../base/clock.js';
 import { isE164 } from '../base/e164.js';
 import { ConfigError, LimitError, NotFoundError, RequestError } from '../base/errors.js';
 import { describeError } from '../base/log.js';
@@ -9,7 +10,13 @@ import type { SayOptions, SayOutcome } from '../contract/call-command.js';
 import type { CallEvent } from '../contract/call-event.js';
 import type { CallRecord, HangUpState, LocalRecording } from '../contract/call-record.js';
 import type { LiveListening, LiveSound, SoundSink } from '../contract/live-sound.js';
-import { type BriefCall, type BriefEnding, recordBriefly, reportedBriefly } from './ending/brief-call.js';
+import {
+  type BriefCall,
+  type BriefEnding,
+  type EndReport,
+  recordBriefly,
+  reportedBriefly,
+} from './ending/brief-call.js';
 import { Budget, type BudgetLimits } from './money/budget.js';
 import type {
   CallDesk,
@@ -52,6 +59,14 @@ const MAX_RESUMES = 8;
 /** Pause between two such questions. */
 const UNKNOWN_HOLD_SECONDS = 1;
 
+/** How a process has a live call. */
+export interface OwnStanding {
+  readonly term: number;
+  readonly hasStream: boolean;
+  /** As in `CallSession`. */
+  readonly isPending: boolean;
+}
+
 /** Implements what the doors, the dashboard and the application may ask of the calls. */
 export class CallDirectory implements CallDesk, LiveSound {
   readonly #env: CallEnvironment;
@@ -74,7 +89,7 @@ export class CallDirectory implements CallDesk, LiveSound {
     this.#registry = new CallRegistry(clock);
     this.#teardowns = new CarrierTeardowns(environment);
     this.#preparations = new Preparations(environment);
-    this.#records = new RecordWatch(bus);
+    this.#records = new RecordWatch(bus, ...(environment.elsewhere ? [environment.elsewhere] : []));
     this.#costs = new CostWatch(environment);
     this.budget = environment.budget && this.#brake(environment.budget);
     bus.subscribe((event) => this.learn(event));
@@ -116,8 +131,16 @@ export class CallDirectory implements CallDesk, LiveSound {
     return this.#registry.find(callId)?.state === 'choosing';
   }
 
+  isInvited(callId: string): boolean {
+    return this.#registry.find(callId)?.state === 'invited';
+  }
+
   hasEnded(callId: string): boolean {
     return this.#registry.hasEnded(callId);
+  }
+
+  isOver(callId: string): boolean {
+    return this.#registry.isOver(callId);
   }
 
   repliesTo(carrierCallId: string): Map<string, KeptReply> {
@@ -129,7 +152,7 @@ export class CallDirectory implements CallDesk, LiveSound {
     const session = this.#registry.session(callId);
     if (session !== undefined) return session.takesStream(number);
     // Without tokens an id is only a claim, and may be used anew.
-    return this.#env.carrier.streamTokenKey === undefined || !this.hasEnded(callId);
+    return this.#env.carrier.streamTokenKey === undefined || !this.isOver(callId);
   }
 
   /** A call that is over was deleted: what still comes of it says nothing to anybody, and is not asked for. */
@@ -143,16 +166,52 @@ export class CallDirectory implements CallDesk, LiveSound {
 
   /**
    * Somebody states this of a call. Where that is another process in a higher term, the call is its own, and this one had only not heard of that: it
-   * closes the stream, and neither states nor keeps anything of the call any more.
+   * closes the stream, or awaits none, and neither states nor keeps anything of the call any more.
    */
   learn({ callId, nodeId, term, type }: Pick<CallEvent, 'callId' | 'nodeId' | 'term' | 'type'>): void {
     if (nodeId === this.#env.nodeId) return;
+    this.#registry.heardElsewhere({ callId, term, type });
     const session = this.#registry.session(callId);
-    if (session === undefined || term <= session.term) return;
+    const had = session?.term ?? this.#invited(callId)?.term ?? this.#env.others?.claimedTerm(callId) ?? 1;
+    if (term <= had) return;
+    if (session === undefined) {
+      this.giveInvited(callId);
+      return;
+    }
     this.#env.logger.warn({ callId, term }, 'another process has the call: it is let go');
     session.disown();
-    this.#registry.leave(session);
-    this.#states?.leave(callId, { isForgotten: type === 'call.forgotten' });
+    this.#leave(session);
+    this.#states?.leave(session.callId, { isForgotten: type === 'call.forgotten' });
+  }
+
+  /** In which this process has a live call, and whether its stream is here; undefined for any other. */
+  standing(callId: string): OwnStanding | undefined {
+    const session = this.#registry.session(callId);
+    return session && { term: session.term, hasStream: session.hasStream, isPending: session.isPending };
+  }
+
+  /** Those that are up. */
+  liveCallIds(): string[] {
+    return this.#registry.sessions().map(({ callId }) => callId);
+  }
+
+  /** As `CallSession.raiseTerm`. */
+  raiseTerm(callId: string, term: number): void {
+    this.#registry.session(callId)?.raiseTerm(term);
+  }
+
+  /** Gives a call away that was invited here: undefined for any other. Its stream is taken where it has come. */
+  giveInvited(callId: string): InvitedCall | undefined {
+    const call = this.#invited(callId);
+    if (call === undefined) return undefined;
+    call.prepared?.close();
+    this.#registry.leaveInvited(callId);
+    return call;
+  }
+
+  /** Another process has invited the call, and its stream has come here. */
+  takeInvited(call: WaitingCall, { chosen, term }: Pick<InvitedCall, 'chosen' | 'term'>): void {
+    this.#registry.invite({ ...call, prepared: undefined, chosen, term }, { holdsPlace: true });
   }
 
   /** Keeps every call that begins from now on for another process. `unstored` as in `CallStatesOptions`. */
@@ -192,9 +251,9 @@ export class CallDirectory implements CallDesk, LiveSound {
     return loss;
   }
 
-  /** Those that are up and kept, for whoever moves them to another process. */
+  /** Those that are up and kept, for whoever moves them to another process. None of a server that ends. */
   movableCalls(): readonly MovableCall[] {
-    return this.#states === undefined ? [] : this.#registry.sessions();
+    return this.#states === undefined || this.#isShuttingDown ? [] : this.#registry.sessions();
   }
 
   /** Lets a call go to another process, which goes on with what is returned: this one has nothing more to do with it. Undefined for one that is not here, or not kept. */
@@ -203,13 +262,24 @@ export class CallDirectory implements CallDesk, LiveSound {
     if (session === undefined || this.#states === undefined) return undefined;
     const state = session.letGo();
     if (state === undefined) return undefined;
-    this.#registry.leave(session);
+    this.#leave(session);
     return this.#states.handOver(session.callId, state);
+  }
+
+  /** What is kept of every live call is lost: it is kept once more. */
+  keepAgain(): void {
+    for (const { callId } of this.#registry.sessions()) this.#states?.changed(callId);
   }
 
   /** The carrier can reach this process: goes on with the calls of another one. */
   goOn(): void {
     for (const session of this.#registry.sessions()) session.goOn();
+  }
+
+  /** True for a call that is over and of which `recall` would ask the carrier for something. */
+  hasPending(record: CallRecord): boolean {
+    const isPriced = this.#costs.canAsk && isChargeDue(record, this.#env.clock);
+    return isPriced || hangUpDueMs(record, this.#env) !== undefined;
   }
 
   /** Knows a call that is over since before this process began: it is not woken, late facts find its record, and a hang-up that is pending goes on. */
@@ -230,7 +300,7 @@ export class CallDirectory implements CallDesk, LiveSound {
     const { callId, carrierCallId } = call;
     const registry = this.#registry;
     (registry.ended(callId) ?? registry.ended(carrierCallId))?.isHeardOf();
-    if (this.hasEnded(callId) || this.hasEnded(carrierCallId)) return HANG_UP;
+    if (this.isOver(callId) || this.hasEnded(carrierCallId)) return HANG_UP;
     const session = registry.session(callId) ?? registry.session(carrierCallId);
     if (session !== undefined) return session.waiting(carrierCallId);
     const { commands } = this.#env.carrier;
@@ -254,7 +324,7 @@ export class CallDirectory implements CallDesk, LiveSound {
 
   admit(admission: StreamAdmission, socket: StreamSocket): StreamReceiver {
     const { callId, carrierCallId, number } = admission;
-    if (this.#isShuttingDown) throw new RequestError('REQUEST_CONFLICT', 'The server is shutting down.');
+    this.#demandUp();
     const session = this.#registry.session(callId) ?? this.#registry.session(carrierCallId);
     if (session !== undefined) {
       const isOther = carrierCallId !== null && ![null, carrierCallId].includes(session.carrierCallId);
@@ -265,9 +335,9 @@ export class CallDirectory implements CallDesk, LiveSound {
       return session.receive(socket, number);
     }
     const known = this.#renamed(admission);
-    const { host, prepared, chosen = this.#named(admission) } = this.#invited(callId) ?? {};
+    const { host, prepared, chosen = this.#named(admission), term } = this.#invited(callId) ?? {};
     const choosing = this.#choosingOf(callId);
-    const seed = { admission: known, byStream: true, host, outbound: undefined, prepared, chosen };
+    const seed = { admission: known, byStream: true, host, outbound: undefined, prepared, chosen, term };
     const receiver = this.#open(seed).receive(socket, number);
     // Another process has decided, and its stream has come here.
     choosing?.abandon();
@@ -294,7 +364,7 @@ export class CallDirectory implements CallDesk, LiveSound {
   }
 
   async dial(request: OutboundRequest): Promise<PlacedCall> {
-    if (this.#isShuttingDown) throw new RequestError('REQUEST_CONFLICT', 'The server is shutting down.');
+    this.#demandUp();
     const { to, from } = request;
     if (!isE164(to) || !isE164(from)) {
       throw new RequestError('REQUEST_INVALID', 'Give both numbers in the form +15550100 (E.164).');
@@ -307,6 +377,14 @@ export class CallDirectory implements CallDesk, LiveSound {
     }
     const parties = { caller: from, callee: to, direction: 'outbound' } as const;
     const admission = { callId: randomUUID(), carrierCallId: null, ...parties };
+    const { maxCalls } = this.#env;
+    const shared = this.#env.sharedPlaces?.();
+    let isFull = maxCalls !== undefined && this.takenPlaces >= maxCalls;
+    if (!isFull && shared !== undefined) {
+      isFull = !(await shared.take(admission.callId));
+      this.#demandUp();
+    }
+    // Behind the wait: it may have begun meanwhile.
     if (this.#isDraining) {
       this.#record(admission, { reason: 'over-capacity', outcome: 'failed' });
       throw new LimitError('Call not placed: the server is draining.');
@@ -315,8 +393,7 @@ export class CallDirectory implements CallDesk, LiveSound {
       this.#record(admission, { reason: 'over-capacity', outcome: 'failed' });
       throw new LimitError('Call not placed: the server is overloaded.');
     }
-    const { maxCalls } = this.#env;
-    if (maxCalls !== undefined && this.takenPlaces >= maxCalls) {
+    if (isFull) {
       this.#record(admission, { reason: 'over-capacity', outcome: 'failed' });
       throw new LimitError(`Call not placed: all ${maxCalls} calls that maxCalls allows are up.`);
     }
@@ -387,6 +464,12 @@ export class CallDirectory implements CallDesk, LiveSound {
     await this.#teardowns.finish(timeoutMs);
   }
 
+  /** Another process has the call. */
+  #leave(session: CallSession): void {
+    this.#registry.leave(session);
+    this.#env.left?.(session.callId);
+  }
+
   #brake(limits: BudgetLimits): Budget {
     const budget = new Budget(limits, {
       ...this.#env,
@@ -443,7 +526,8 @@ export class CallDirectory implements CallDesk, LiveSound {
     const { carrier } = this.#env;
     if (carrier.commands === undefined || call.direction === 'outbound')
       return this.#invite(call, { chosen });
-    const seed = { admission: call, byStream: false, host: call.host, outbound: undefined, chosen };
+    const { host, streamHost } = call;
+    const seed = { admission: call, byStream: false, host, streamHost, outbound: undefined, chosen };
     const ringing = this.#open(seed, { holdsPlace: carrier.verifies });
     ringing.pickUp();
     return ringing.waiting(call.carrierCallId);
@@ -471,6 +555,10 @@ export class CallDirectory implements CallDesk, LiveSound {
     return known?.state === 'invited' ? known.call : undefined;
   }
 
+  #demandUp(): void {
+    if (this.#isShuttingDown) throw new RequestError('REQUEST_CONFLICT', 'The server is shutting down.');
+  }
+
   #demand(callId: string): CallSession {
     const session = this.#registry.session(callId);
     if (session !== undefined) return session;
@@ -496,7 +584,7 @@ export class CallDirectory implements CallDesk, LiveSound {
     if (this.hasEnded(carrierCallId)) return wantsAnswer(report) ? HANG_UP : undefined;
     if (report.type !== 'status' || report.status !== 'completed') return undefined;
     // Its stream never came, or it has not rung here yet.
-    if (known?.state === 'invited') this.#record(known.call, reportedBriefly(known.call, report));
+    if (known?.state === 'invited') void this.#endInvited(known.call, report);
     else if (known?.state === 'choosing') {
       this.#record(known.choosing.call, reportedBriefly(known.choosing.call, report));
       known.choosing.abandon();
@@ -504,10 +592,16 @@ export class CallDirectory implements CallDesk, LiveSound {
     return undefined;
   }
 
+  /** The carrier says that a call is over whose stream has not come here. */
+  async #endInvited(call: InvitedCall, report: EndReport): Promise<void> {
+    if (this.#env.others !== undefined) await this.#env.others.asked(call.callId);
+    if (this.#invited(call.callId) !== undefined) this.#record(call, reportedBriefly(call, report));
+  }
+
   /** A call without a session asks to go on. */
   #resume(number: number, { callId, carrierCallId }: CallReport, host: string): CallAnswer {
     if (callId === null || this.#isShuttingDown || number > MAX_RESUMES) return HANG_UP;
-    if (this.hasEnded(callId) || this.hasEnded(carrierCallId)) return HANG_UP;
+    if (this.isOver(callId) || this.hasEnded(carrierCallId)) return HANG_UP;
     const known = this.#registry.find(carrierCallId);
     if (known?.state === 'live' || !asksToResume(this.#env.carrier)) return HANG_UP;
     // Its stream did not get here.
@@ -539,10 +633,12 @@ export class CallDirectory implements CallDesk, LiveSound {
     call: WaitingCall,
     { number = 1, chosen }: { number?: number; chosen: ChosenAgent | undefined },
   ): CallAnswer {
-    const { carrier, clock } = this.#env;
+    const { carrier } = this.#env;
     const at = {
       carrier,
       host: this.#env.publicHost() ?? call.host,
+      // A stream that did not get there may come to any.
+      streamHost: number === 1 ? call.streamHost : undefined,
       holdSeconds: this.#env.resumeHoldSeconds,
     };
     const known = this.#invited(call.callId);
@@ -551,7 +647,7 @@ export class CallDirectory implements CallDesk, LiveSound {
     const { recipe } = agent;
     const invitation = inviteStream(
       { ...call, number, agent: recipe.agentName },
-      { ...at, nowMs: clock.wallNow() },
+      { ...at, nowMs: sharedNow(this.#env) },
     );
     const prepared =
       known === undefined ? this.#preparations.begin(call, recipe, { ringMs: undefined }) : known.prepared;
@@ -561,7 +657,9 @@ export class CallDirectory implements CallDesk, LiveSound {
   }
 
   #open(seed: SessionSeed, { holdsPlace }: { holdsPlace: boolean } = { holdsPlace: true }): CallSession {
-    const session: CallSession = new CallSession(seed, this.#env, {
+    const { callId } = seed.admission;
+    const term = seed.term ?? seed.resumed?.term ?? this.#env.others?.claimedTerm(callId);
+    const session: CallSession = new CallSession({ ...seed, term }, this.#env, {
       preparations: this.#preparations,
       states: this.#states,
       claim: (id) => this.#registry.claim(id, session),
@@ -581,7 +679,7 @@ export class CallDirectory implements CallDesk, LiveSound {
    * is whatever the peer wrote into the path, so there it only gets another one.
    */
   #renamed(admission: StreamAdmission): StreamAdmission {
-    if (!this.hasEnded(admission.callId)) return admission;
+    if (!this.isOver(admission.callId)) return admission;
     if (this.#env.carrier.streamTokenKey === undefined) return { ...admission, callId: randomUUID() };
     throw new RequestError('REQUEST_CONFLICT', 'The call is over.');
   }

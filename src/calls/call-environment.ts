@@ -1,9 +1,10 @@
 // What all calls of a server have in common.
-import type { Clock } from '../base/clock.js';
+import type { Clock, SharedTime } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
 import type { Meters } from '../base/meters.js';
 import type { Carrier } from '../carriers/carrier.js';
 import type { EngineRecipe } from '../engines/engine.js';
+import type { CallEvents } from '../contract/call-event.js';
 import type { EventBus } from '../events/bus.js';
 import type { TranscoderBackend } from '../transcoder/backend.js';
 import type { WaitingCall } from './call-desk.js';
@@ -12,6 +13,17 @@ import type { BudgetLimits } from './money/budget.js';
 import type { PrivacyPolicy } from './privacy/private-facts.js';
 import type { Pricing } from './money/pricing.js';
 import type { CallRecordings } from './recording/call-recordings.js';
+import type { SharedPlaces } from './shared-places.js';
+
+/** Who else may have a call. */
+export interface OtherProcesses {
+  /** In which this process has told them that it has the call; undefined for one of which it has not. */
+  claimedTerm(callId: string): number | undefined;
+  /** True while this process may not hear that another one has taken a call. */
+  mayHaveTaken(): boolean;
+  /** Resolves once it is known whether another process has the call, as far as that can be known: it is let go by then where one has. Never rejects. */
+  asked(callId: string): Promise<void>;
+}
 
 /** What `CallDirectory` is made of. */
 export interface CallEnvironment {
@@ -27,9 +39,19 @@ export interface CallEnvironment {
   readonly choose?: ChooseCall | undefined;
   readonly bus: EventBus;
   readonly clock: Clock;
+  /** Of the processes that have calls together. @default the clock's */
+  readonly sharedTime?: (() => SharedTime | undefined) | undefined;
   readonly logger: Logger;
   readonly meters: Meters;
   readonly nodeId: string;
+  /** Tells what happens in calls that other processes have. @default there are none */
+  readonly elsewhere?: CallEvents | undefined;
+  /** Another process has the call from now on, and this one states nothing more of it. */
+  left?(callId: string): void;
+  /** Processes that may take calls of this one without its knowledge. @default there are none */
+  readonly others?: OtherProcesses | undefined;
+  /** To be asked before anything is done for a stream: a process that stood still lets its calls go in it, because others may have them. @default nobody else can */
+  readonly noticeStall?: (() => void) | undefined;
   /** A call is ended this long after its first stream came up. */
   readonly maxCallMs: number;
   /**
@@ -47,6 +69,8 @@ export interface CallEnvironment {
   readonly budget?: BudgetLimits | undefined;
   /** Calls at a time; undefined for no limit. */
   readonly maxCalls?: number | undefined;
+  /** Their places, where processes share them. @default this one is alone */
+  readonly sharedPlaces?: (() => SharedPlaces | undefined) | undefined;
   /** Whether the process keeps up with its calls. */
   readonly load: { readonly isOverloaded: boolean };
   /** How long a carrier that takes instructions in replies waits after a lost stream before it asks what comes next. */

@@ -1,5 +1,6 @@
 // Every call that this process knows, by our ID and the carrier's: which state it is in, whether it holds a place, and how its webhooks were answered.
 import type { Clock } from '../base/clock.js';
+import type { CallEvent } from '../contract/call-event.js';
 import type { KeptReply, WaitingCall } from './call-desk.js';
 import type { ChosenAgent } from './choice/call-choice.js';
 import type { ChoosingCall } from './choice/choosing-call.js';
@@ -20,6 +21,8 @@ const LIMITS = {
   waiting: { keepMs: 10 * 60_000, maxEntries: 10_000 },
   /** Calls whose late facts are taken: as many as a store keeps. */
   ended: { keepMs: HOURS_MS, maxEntries: 500 },
+  /** As long as those that have ended here. */
+  endedElsewhere: { keepMs: HOURS_MS, maxEntries: 10_000 },
   /** IDs of calls of which only this is known, that they are over. */
   endedIds: { keepMs: HOURS_MS, maxIds: 50_000 },
 };
@@ -29,6 +32,8 @@ export type InvitedCall = WaitingCall & {
   readonly prepared: PreparedCall | undefined;
   /** Undefined for the server's own agent. */
   readonly chosen: ChosenAgent | undefined;
+  /** In which its facts are stated, where another process has invited it. @default the first */
+  readonly term?: number | undefined;
 };
 
 /** What is known of a call. */
@@ -56,6 +61,8 @@ export class CallRegistry {
   readonly #waiting: TimedMap<CallEntry, object>;
   readonly #ended: TimedMap<CallEntry, EndedCall>;
   readonly #endedIds: RecentIds;
+  /** Calls that another process has ended, by our ID: in which term. */
+  readonly #endedElsewhere: TimedMap<string, number>;
   /** Calls without a session that count toward `maxCalls`. */
   readonly #expected: TimedMap<CallEntry, object>;
   /** Live ones that do. */
@@ -67,6 +74,7 @@ export class CallRegistry {
     this.#waiting = new TimedMap(clock, { ...limits.waiting, forgotten });
     const isNeeded = ({ isTakingLeave }: EndedCall) => isTakingLeave;
     this.#ended = new TimedMap(clock, { ...limits.ended, isNeeded, forgotten });
+    this.#endedElsewhere = new TimedMap(clock, limits.endedElsewhere);
     this.#endedIds = new RecentIds(clock, limits.endedIds);
   }
 
@@ -104,6 +112,18 @@ export class CallRegistry {
 
   hasEnded(id: string): boolean {
     return this.#endedIds.has(id) || this.ended(id) !== undefined;
+  }
+
+  /** Also for another process, as far as this one has heard. */
+  isOver(callId: string): boolean {
+    if (this.hasEnded(callId)) return true;
+    return this.session(callId) === undefined && this.#endedElsewhere.get(callId) !== undefined;
+  }
+
+  /** What another process states of a call. One that only it took for over goes on in a higher term. */
+  heardElsewhere({ callId, term, type }: Pick<CallEvent, 'callId' | 'term' | 'type'>): void {
+    if (type === 'call.ended') this.#endedElsewhere.set(callId, term);
+    else if (term > (this.#endedElsewhere.get(callId) ?? term)) this.#endedElsewhere.delete(callId);
   }
 
   holdsPlace(id: string): boolean {
@@ -160,6 +180,12 @@ export class CallRegistry {
   leave(session: CallSession): void {
     const entry = this.#entry(session.callId);
     if (entry?.known.state === 'live' && entry.known.session === session) this.#leave(entry);
+  }
+
+  /** Another process has a call that was invited here. */
+  leaveInvited(callId: string): void {
+    const entry = this.#entry(callId);
+    if (entry?.known.state === 'invited') this.#leave(entry);
   }
 
   /** The call was deleted: of one that is over, only this is known from now on. */

@@ -4,7 +4,7 @@ import { describeError } from '../base/log.js';
 import type { CallAnswer } from '../carriers/carrier.js';
 import type { SayOptions, SayOutcome } from '../contract/call-command.js';
 import type { CallIdentity } from '../contract/call-event.js';
-import type { CallFailure, CallOutcome, HangUpState } from '../contract/call-record.js';
+import type { CallFailure, CallOutcome, EndReason, HangUpState } from '../contract/call-record.js';
 import type { LiveListening, SoundSink } from '../contract/live-sound.js';
 import { isQuiet } from '../conversation/phase.js';
 import { toResume } from '../conversation/recalled.js';
@@ -21,7 +21,7 @@ import {
   NORMAL_CLOSE,
   reportedEnd,
 } from './ending/call-ending.js';
-import type { CallEnvironment } from './call-environment.js';
+import type { CallEnvironment, OtherProcesses } from './call-environment.js';
 import { identifyCall, type StartMessage } from './call-identity.js';
 import { BUDGET_NEAR } from './money/budget.js';
 import { CallKeys } from './keys/call-keys.js';
@@ -52,14 +52,25 @@ import { CallTransfer } from './transfer/transfer.js';
 /** After the carrier reported the end, what is still on its way has this long to tell more. */
 const REPORT_GRACE_MS = 2000;
 const MOVED_CLOSE = { code: 1000, reason: 'Another process has the call' };
+/** With one of these, a call ends of which nothing is heard: where other processes may have it, it may be well there. */
+const UNHEARD: ReadonlySet<EndReason> = new Set([
+  'stream-lost',
+  'process-lost',
+  'provider-failed',
+  'max-duration',
+]);
+/** These ask nobody. */
+const ORDERED: ReadonlySet<EndReason> = new Set(['operator-hangup', 'server-shutdown']);
 /** A carrier that takes instructions in replies asks for them within this time after the answer, and opens the stream. */
 const INSTRUCTED_STREAM_MS = 20_000;
 
 /** What the ledger goes on with; undefined for a call that begins here. */
 function ledgerOf({ resumed }: SessionSeed): ResumedCall | undefined {
   if (resumed === undefined) return undefined;
-  const { record, state, lastAliveAt: at, wasLetGo = false } = resumed;
-  return { record, at, state: state?.ledger, wasLetGo };
+  const { record, state, lastAliveAt, wasLetGo = false, aheadMs } = resumed;
+  // Who was given it knows only from its state when that was, by the clock of who gave it.
+  const at = Math.max(lastAliveAt, state?.awaitedSince ?? 0);
+  return { record, at, state: state?.ledger, wasLetGo, aheadMs };
 }
 
 /** Without what another process makes anew. */
@@ -97,6 +108,8 @@ export class CallSession {
   /** Undefined for a call that began here. */
   #resumption: CallResumption | undefined;
   #isOver = false;
+  /** How it ends unless another process has it, which is being asked. */
+  #doubted: CallEnding | undefined;
   /** Public host that a webhook of the call came to. */
   #webhookHost: string | undefined;
   #identity: CallIdentity;
@@ -111,7 +124,7 @@ export class CallSession {
     const { outbound, resumed, chosen } = seed;
     this.#recipe = outbound?.recipe ?? resumed?.recipe ?? chosen?.recipe ?? environment.recipe;
     this.#identity = this.#identify(undefined);
-    this.#ledger = new CallLedger(this.callId, environment, ledgerOf(seed));
+    this.#ledger = new CallLedger(this.callId, environment, ledgerOf(seed), seed.term ?? seed.resumed?.term);
     this.#timers = new CallTimers(environment.clock);
     this.#context = this.#openContext();
     this.#standing = new CallStanding(this.#context, {
@@ -160,6 +173,7 @@ export class CallSession {
     this.#intake = new StreamIntake(this.#context, streams, {
       claimed: (start) => this.#claimed(start),
       attached: ({ isFirst }) => {
+        this.#doubted = undefined;
         if (isFirst) this.#begins();
         this.#resumption?.attached();
       },
@@ -253,7 +267,7 @@ export class CallSession {
       connect: () => (this.#agentless?.isConnected === true ? this.#media.open() : this.#connect()),
       lost: (loss, at) => this.#lost(loss, at),
     });
-    const { answeredAt, startedAt, mode, amd, transfer, term } = record;
+    const { answeredAt, startedAt, mode, amd, transfer } = record;
     const wall = this.#ledger.clock.wallNow();
     this.#standing.restore({ isAnswered: answeredAt !== null, hasRung: record.status !== 'initiated' });
     if (state !== undefined) this.#media.restore(state.media);
@@ -261,7 +275,7 @@ export class CallSession {
       const { state: conversation, beganAt } = state?.conversation ?? { beganAt: answeredAt ?? startedAt };
       const stored = { state: toResume(conversation, record, { message }), beganAt };
       const open = record.transcript.filter(({ final }) => !final);
-      this.#conversation.restore({ stored, open, message, term: term + 1 });
+      this.#conversation.restore({ stored, open, message, term: this.term });
       this.#limit(wall - (answeredAt ?? startedAt));
     }
     const connections = [mode, transfer, state?.transfer, state?.announcement];
@@ -304,7 +318,29 @@ export class CallSession {
       announcement: this.#announcement.state,
       pausedBy: this.#recording.pausedBy,
       awaitedSince: this.#resumption?.awaitedSince ?? null,
+      sharedAheadMs: this.#sharedAheadMs,
     };
+  }
+
+  get #sharedAheadMs(): number | undefined {
+    const sharedNow = this.#env.sharedTime?.()?.now();
+    return sharedNow === undefined ? undefined : Math.round(sharedNow - this.#ledger.clock.wallNow());
+  }
+
+  /** True until a stream of a call has come here that another process had, or something shows that it needs none. */
+  get isPending(): boolean {
+    return this.#resumption?.isPending === true;
+  }
+
+  /** True while a stream of the call is here. */
+  get hasStream(): boolean {
+    return this.#media.isThere;
+  }
+
+  /** Another process states facts of the call in the term of this one, which has its stream: this one goes on in a higher one. */
+  raiseTerm(term: number): void {
+    this.#ledger.raiseTerm(term);
+    this.#standing.tell();
   }
 
   /** Goes on with a call of another process. Once this one can be reached. */
@@ -332,6 +368,11 @@ export class CallSession {
     return isQuiet(this.#ledger.currentPhase);
   }
 
+  /** True while a stream is to come that is not there yet. */
+  get awaitsStream(): boolean {
+    return this.#media.isExpected;
+  }
+
   /** Asks the carrier for the stream with which another process takes the call over. */
   renewStream(): void {
     this.#media.replace();
@@ -354,7 +395,8 @@ export class CallSession {
     this.#ledger.letGo();
     const awaitedSince = state.awaitedSince ?? this.#media.downSince ?? this.#ledger.clock.wallNow();
     this.#media.close(MOVED_CLOSE);
-    return { ...state, ledger, awaitedSince };
+    const isNoticeOwed = this.#resumption?.isPending === true && this.#seed.resumed?.message !== '';
+    return { ...state, ledger, awaitedSince, isNoticeOwed };
   }
 
   /** Another process has had the call for some time: as `letGo`, and not even what has happened here is stated. */
@@ -516,6 +558,7 @@ export class CallSession {
       return resume === undefined ? { type: 'hang-up' } : { type: 'hold', resume };
     }
     const invitation = this.#media.resume();
+    if (invitation !== undefined) this.#doubted = undefined;
     return invitation === undefined ? { type: 'hang-up' } : { type: 'stream', ...invitation };
   }
 
@@ -541,6 +584,7 @@ export class CallSession {
         return session.#isOver;
       },
       host: () => this.#host(),
+      firstStreamHost: this.#seed.streamHost,
       kept: () => session.#owner.states?.written(session.callId),
       end: (ending) => this.#end(ending),
     };
@@ -676,8 +720,25 @@ export class CallSession {
     else this.#end(ending);
   }
 
-  /** The one way out, whoever comes first. */
+  /** Ends the call. Where other processes may have it, they are asked first. */
   #end(wanted: CallEnding): void {
+    const { others } = this.#env;
+    const isUnheard = !this.#media.isThere && (UNHEARD.has(wanted.reason) || this.isPending);
+    const isDoubtful = isUnheard || this.#doubted !== undefined;
+    if (others === undefined || !isDoubtful || ORDERED.has(wanted.reason)) this.#endNow(wanted);
+    else if (this.#doubted !== undefined) this.#doubted = wanted;
+    else void this.#endUnlessElsewhere(wanted, others);
+  }
+
+  async #endUnlessElsewhere(wanted: CallEnding, others: OtherProcesses): Promise<void> {
+    this.#doubted = wanted;
+    this.#conversation.detach();
+    await others.asked(this.callId);
+    if (this.#doubted !== undefined) this.#endNow(this.#doubted);
+  }
+
+  /** The one way out, whoever comes first. */
+  #endNow(wanted: CallEnding): void {
     if (this.#isOver) return;
     // An announcement that has begun decided how the call ends; only what is asked of the carrier depends on what ends it now.
     const carrier = this.#standing.over === undefined ? wanted.carrier : undefined;

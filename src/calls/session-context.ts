@@ -40,6 +40,8 @@ export interface SessionContext {
   readonly isOver: boolean;
   /** Public host of this server. @throws ConfigError when nothing has told it. */
   host(): string;
+  /** Public host for the first stream alone; undefined where that is `host`. */
+  readonly firstStreamHost: string | undefined;
   /** Resolves when the call is kept as it stands, for another process; undefined where nothing is kept. */
   kept(): Promise<void> | undefined;
   /** The one way out. */

@@ -17,6 +17,8 @@ export interface SessionSeed {
   readonly byStream: boolean;
   /** Public host that a webhook of the call came to. */
   readonly host: string | undefined;
+  /** As in `WaitingCall`. */
+  readonly streamHost?: string | undefined;
   readonly outbound: OutboundRequest | undefined;
   /** The agent that the application has chosen; undefined for the server's own. */
   readonly chosen?: ChosenAgent | undefined;
@@ -24,6 +26,8 @@ export interface SessionSeed {
   readonly agentless?: AgentlessAnswer | undefined;
   /** What is ready for it already. */
   readonly prepared?: PreparedCall | undefined;
+  /** In which its facts are stated, where another process has invited it. @default the first */
+  readonly term?: number | undefined;
   /** Set where another process has had it. */
   readonly resumed?: ResumedSeed | undefined;
 }

@@ -6,7 +6,7 @@ export interface ExchangeRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** Cuts the exchange, which then rejects with its reason. */
+  /** Of this exchange alone. Cuts it: it then rejects with its reason. */
   readonly signal: AbortSignal;
 }
 
@@ -38,9 +38,7 @@ export async function exchange(url: string, request: ExchangeRequest): Promise<E
       agent: transport.agent,
       headers: { ...headers, ...length },
     });
-    const abort = () => outgoing.destroy(signal.reason as Error);
-    signal.addEventListener('abort', abort, { once: true });
-    outgoing.on('close', () => signal.removeEventListener('abort', abort));
+    signal.addEventListener('abort', () => outgoing.destroy(signal.reason as Error), { once: true });
     outgoing.on('error', reject);
     outgoing.on('response', (response) => {
       const { statusCode: status = 0, headers } = response;

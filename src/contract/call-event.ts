@@ -242,8 +242,8 @@ export type CallFact =
  *
  * Events of one call are ordered by `term`, then by `seq`; events of different calls interleave freely. An event may arrive more than once, and
  * one of a process that has lost its call may come late: ignore one that is not above the highest you have. A gap in `seq` means that events
- * were lost on the way, or that the process died during the call. In a higher term `seq` may begin below the last of the term before, and an
- * end that was stated in a lower term no longer holds. Carry on, or fetch the whole record: every event carries whole values, never differences, so later events correct what you
+ * were lost on the way, or that the process died during the call. In a higher term `seq` may begin below the last of the term before: what was stated from there on in
+ * lower terms no longer holds, nor does an end of theirs. Carry on, or fetch the whole record: every event carries whole values, never differences, so later events correct what you
  * missed. Ignore a call until its first `call.status` or `call.started`: earlier events do not say who is talking.
  */
 export interface CallEventEnvelope {

@@ -315,8 +315,8 @@ export type LocalRecordingStatus = (typeof LOCAL_RECORDING_STATUSES)[number];
 /**
  * Why a recording lacks something of the call, or all of it. `disk-full`, `disk-slow` (nothing was written for 10 s) and `disk-failed`: it was
  * given up, and has what came before. `tape-damaged`: what was written during the call cannot be read to its end. `key-wrong`: it was encrypted
- * with another key. `too-long`: it does not fit into a file. `empty`: there was no audio. `lost`: its files are gone. `unavailable`: the folder
- * cannot be used.
+ * with another key. `too-long`: it does not fit into a file, or is larger than `maxBytes` by itself. `empty`: there was no audio. `lost`: its files are gone. `unavailable`: the folder
+ * cannot be used. `moved`: the call came from another server of the cluster, which has what came before.
  */
 export const LOCAL_RECORDING_TROUBLES = [
   'disk-full',
@@ -328,6 +328,7 @@ export const LOCAL_RECORDING_TROUBLES = [
   'empty',
   'lost',
   'unavailable',
+  'moved',
 ] as const;
 export type LocalRecordingTrouble = (typeof LOCAL_RECORDING_TROUBLES)[number];
 
@@ -358,12 +359,14 @@ export interface LocalRecording {
   startedAt: number;
   /** Its length, pauses and gaps included; null until it is there. */
   durationMs: number | null;
-  /** Size of the file; null until it is there. */
+  /** Size of the file on disk, of which encryption is a small part; null until it is there. */
   bytes: number | null;
   /** Pauses, oldest first, at most 100. */
   pauses: RecordingPause[];
   /** Why it lacks something of the call; null if it does not. */
   trouble: LocalRecordingTrouble | null;
+  /** In a cluster: `cluster.address` of the server that has it. Any server plays it. */
+  server?: string;
 }
 
 /** Result of answering machine detection. */
@@ -401,6 +404,9 @@ export interface Handoff {
 
 /** The most hand-offs of one call. */
 export const MAX_HANDOFFS = 10;
+
+/** The most incidents that a record names: a call in trouble must not grow its record without bound. */
+export const MAX_INCIDENTS = 100;
 
 /** Something of note during a call, such as a replaced stream or a failed provider. */
 export interface Incident {
@@ -487,7 +493,7 @@ export interface CallRecord {
   turnCount: number;
   /** Turns by index, at most the first 5000. */
   turns: Turn[];
-  /** At most the first 5000 entries. If there were more, the last one says so. */
+  /** In the order in which it was said: at most the first 5000 entries. If there were more, the last one says so. */
   transcript: TranscriptEntry[];
   /** Latency of the answers. */
   latency: CallLatency;

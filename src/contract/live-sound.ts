@@ -19,12 +19,11 @@ export interface LiveListening {
   leave(): void;
 }
 
-/** What a process that has calls offers to listeners. */
+/** What a server offers to listeners: of its own calls, and of those of its cluster. */
 export interface LiveSound {
   /**
-   * Gives `sink` what caller and agent hear from now on, in real time; never in the tick of this call. Undefined for a call that this process
-   * does not have.
-   * @throws RequestError for a call that is over, or has no sound yet
+   * Gives `sink` what caller and agent hear from now on, in real time; never in the tick of this call, nor in that in which it resolves. Undefined for a call that is not found.
+   * @throws RequestError for a call that is over, or has no sound yet, LimitError, ClusterError
    */
-  listen(callId: string, sink: SoundSink): LiveListening | undefined;
+  listen(callId: string, sink: SoundSink): LiveListening | undefined | Promise<LiveListening | undefined>;
 }

@@ -148,6 +148,11 @@ export class CallMetrics {
     return () => void this.#live.delete(callId);
   }
 
+  /** Another process has the call. */
+  leave(callId: string): void {
+    this.#live.delete(callId);
+  }
+
   #identified(event: CallEventOf<'call.status'> | CallEventOf<'call.started'>): void {
     const isOver = this.#ended.has(event.callId);
     if (isOver) return;

@@ -65,6 +65,13 @@ export class CallTracer {
     forgetOldest(this.#calls, 0, endUnheard);
   }
 
+  /** Another process has the call: its span here ends with the last that was heard of it. */
+  leave(callId: string): void {
+    const call = this.#calls.get(callId);
+    this.#calls.delete(callId);
+    if (call !== undefined) endUnheard(call);
+  }
+
   #hear(event: CallEvent): void {
     const known = this.#calls.get(event.callId);
     const call = known ?? this.#open(event);

@@ -5,6 +5,7 @@ import type { Meters } from '../base/meters.js';
 import type { CallRecord, ProviderStage } from '../contract/call-record.js';
 import type { EventBus } from '../events/bus.js';
 import { CallMetrics } from './call-metrics.js';
+import { ClusterMetrics, type ClusterStanding } from './cluster-metrics.js';
 import { EventLoopWatch } from './event-loop-watch.js';
 import { Counter, Gauge, Histogram, type Metric } from './metric.js';
 
@@ -16,6 +17,8 @@ export interface ServerMetricsParts {
   readonly load: LoadJudge;
   /** True once new calls are refused because the server is about to stop. */
   isDraining(): boolean;
+  /** Undefined for a server that is alone. @default alone */
+  readonly cluster?: (() => ClusterStanding) | undefined;
 }
 
 /** Hears facts and measurements until it is closed. */
@@ -45,6 +48,8 @@ export class ServerMetrics implements Meters {
     help: 'Audio of callers that was dropped because it came faster than real time.',
   });
   readonly #calls: CallMetrics;
+  /** Undefined for a server that is alone. */
+  readonly cluster: ClusterMetrics | undefined;
   readonly #metrics: readonly Metric[];
   readonly #watch: EventLoopWatch;
   readonly #unsubscribe: () => void;
@@ -52,7 +57,8 @@ export class ServerMetrics implements Meters {
 
   readonly #load: LoadJudge;
 
-  constructor({ bus, clock, load, isDraining }: ServerMetricsParts) {
+  constructor({ bus, clock, load, isDraining, cluster }: ServerMetricsParts) {
+    this.cluster = cluster && new ClusterMetrics(cluster);
     this.#calls = new CallMetrics(clock);
     this.#load = load;
     this.#watch = new EventLoopWatch(clock, (lateMs, dueMs, busyShare) => {
@@ -85,6 +91,7 @@ export class ServerMetrics implements Meters {
       this.#providerErrors,
       this.#refusals,
       this.#dropped,
+      ...(this.cluster?.metrics ?? []),
       ...processMetrics(clock),
     ];
   }
@@ -118,6 +125,11 @@ export class ServerMetrics implements Meters {
   /** Knows a call that another process had. To be told before its first fact here. The function that it returns takes that back. */
   adopt(record: CallRecord): () => void {
     return this.#calls.adopt(record);
+  }
+
+  /** Another process has the call. */
+  leave(callId: string): void {
+    this.#calls.leave(callId);
   }
 
   /** Hears nothing more. Idempotent. */

@@ -6,7 +6,7 @@ import type { BudgetLimits } from '../calls/money/budget.js';
 export interface BudgetOptions {
   /** Limit per call. At 80 % the record gets an incident; at 100 % the carrier's voice says goodbye and the call ends. @default no limit */
   perCall?: number | undefined;
-  /** Limit for all calls, by what was spent in the last 60 minutes. At the limit, inbound calls get the busy answer and `call()` throws; live calls go on. @default no limit */
+  /** Limit for all calls, by what was spent in the last 60 minutes. At the limit, inbound calls get the busy answer and `call()` throws; live calls go on. In a `cluster`, of all servers together. @default no limit */
   perHour?: number | undefined;
   /** The same for the last 24 hours. After a restart, ended calls that are still stored count. @default no limit */
   perDay?: number | undefined;

@@ -3,7 +3,7 @@ import { checkNames, checkNumber, requireObject } from '../base/option-checks.js
 
 /** Options of `phone.drain(...)`. */
 export interface DrainOptions {
-  /** How long calls that are up may go on, in seconds, 0-86400. Those that are left are hung up. @default 30 */
+  /** How long calls that are up may go on, or take to go to other servers of a cluster, in seconds, 0-86400. Those that are left are hung up. @default 30 */
   timeoutSeconds?: number | undefined;
 }
 

@@ -31,6 +31,7 @@ import { checkAgents, type CheckedAgents, type ChooseAgent } from './agent-choic
 import { type BudgetOptions, checkBudget } from './budget.js';
 import { checkCarrierNeeds } from './carrier-needs.js';
 import type { ServedClient } from './client.js';
+import { type CheckedCluster, checkCluster, type ClusterOptions } from './cluster.js';
 import { checkDashboardFeed, type DashboardFeed } from './dashboard-feed.js';
 import { checkListenIn } from './listen-in.js';
 import {
@@ -94,9 +95,9 @@ export interface ServeOptions {
   dashboardIngestToken?: string | undefined;
   /** Point the voice URL of the number, or of each of `phoneNumbers`, at this server at start. Needs `webhookUrl` and the carrier's credentials. Ignored with `tunnel`. @default true */
   manageWebhook?: boolean | undefined;
-  /** Open media streams allowed per address (IPv6: per /64), 1 or more. Behind a proxy, set `trustProxy`, or all callers count as one address. @default 10 */
+  /** Open media streams allowed per address (IPv6: per /64), 1 or more. Behind a proxy, set `trustProxy`, or all callers count as one address. In a `cluster`, on all servers together. @default 10 */
   maxStreamsPerIp?: number | undefined;
-  /** Concurrent calls allowed, 1 or more, inbound and outbound. At the limit, inbound calls get the carrier's busy answer, `call()` throws `LimitError`, and `GET /ready` answers 503. The same happens regardless of `maxCalls` while the process is overloaded or the hourly or daily `budget` is used up. @default no limit */
+  /** Concurrent calls allowed, 1 or more, inbound and outbound. At the limit, inbound calls get the carrier's busy answer, `call()` throws `LimitError`, and `GET /ready` answers 503. The same happens regardless of `maxCalls` while the process is overloaded or the hourly or daily `budget` is used up. In a `cluster`, of all servers together. @default no limit */
   maxCalls?: number | undefined;
   /** Proxies whose `X-Forwarded-For` is trusted; takes the values of Express's `trust proxy`. @default false; with `tunnel`, the tunnel */
   trustProxy?: boolean | number | string | string[] | undefined;
@@ -108,10 +109,12 @@ export interface ServeOptions {
   handleSignals?: boolean | undefined;
   /** Take over from the server that has `dataDir`, if one runs: new calls at once, and those that are up one by one, in mid-call. Give the new server another port, and have the proxy know both. Excludes `tunnel`, `store` and `dataDir: false`. @default false: `dataDir` belongs to the server that runs */
   takeOver?: boolean | undefined;
-  /** How a call goes on whose media stream, or server process, was lost. @default `{ holdSeconds: 2 }` */
+  /** How a call goes on whose media stream, or server process, was lost. @default `{ holdSeconds: 2 }`; in a cluster `{ holdSeconds: 0 }` */
   resume?: ResumeOptions | undefined;
   /** What a live call outlasts: the end of the `process`, or also a `power` failure, at the price of a disk sync with each step of a conversation. Records survive both. @default 'process' */
   durability?: 'process' | 'power' | undefined;
+  /** Makes several servers behind any load balancer one phone system, by a Redis or Valkey: `{ url, name, secret, address }`. Needs `webhookUrl`, the webhook secret, and the npm package `@redis/client`. Every server has the same agents. Excludes `takeOver`, `tunnel`, `store` and `privacy: { transcript: 'none' }`. @default this server is alone */
+  cluster?: ClusterOptions | undefined;
   /** Any pino-compatible logger. @default JSON lines on standard error, level info */
   logger?: Logger | undefined;
   /** Folder that keeps call records, created with mode 0700. Records survive a restart; calls that were up when the process died go on in the next one, or end with `process-lost`. If the folder cannot be used, offhook warns and keeps calls in memory. `false` keeps calls in memory only. @default '.offhook' in the working directory */
@@ -159,6 +162,7 @@ const SERVE_OPTIONS = [
   'takeOver',
   'resume',
   'durability',
+  'cluster',
   'logger',
   'dataDir',
   'store',
@@ -193,6 +197,8 @@ export interface CheckedServeOptions extends CheckedAgents {
   readonly takeOver: boolean;
   readonly resume: CheckedResumeOptions;
   readonly isSynced: boolean;
+  /** Undefined for a server that is alone. */
+  readonly cluster: CheckedCluster | undefined;
   readonly logger: Logger | undefined;
   readonly dataDir: string | false;
   /** In place of `dataDir`. */
@@ -282,7 +288,17 @@ export function checkServeOptions(
     drainMs: checkNumber('drainSeconds', options.drainSeconds, { min: 0, max: 600, fallback: 10 }) * 1000,
     handleSignals: checkBoolean('handleSignals', options.handleSignals, false),
     takeOver: checkTakeOver(options, { tunnel }),
-    resume: checkResume(options.resume),
+    // Another server of a cluster answers at once.
+    resume: checkResume(options.resume, { holdSeconds: options.cluster === undefined ? 2 : 0 }),
+    cluster: checkCluster(options.cluster, {
+      client,
+      others: {
+        takeOver: options.takeOver === true,
+        tunnel,
+        store: options.store !== undefined,
+        "privacy: { transcript: 'none' }": privacy.transcript === 'none',
+      },
+    }),
     isSynced: checkDurability(options.durability) === 'power',
     logger: logger === undefined ? undefined : guardLogger(logger),
     ...storage,

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
-import { createHealthRoute, createReadyRoute } from './health.js';
+import { createHealthRoute, createReadyRoute, type Readiness } from './health.js';
 import { bind, createHttp } from './http.js';
 import { createPage } from './page.js';
 import type { DashboardMount } from './page-app.js';
@@ -16,6 +16,8 @@ export interface DashboardServerOptions {
   readonly dashboard: DashboardMount;
   readonly logger: Logger;
   readonly clock: Clock;
+  /** As in `Readiness`. @default it is of no cluster */
+  readonly broker?: () => Required<Readiness>['broker'];
 }
 
 export interface DashboardServer {
@@ -25,12 +27,23 @@ export interface DashboardServer {
   close(): Promise<void>;
 }
 
-export function createDashboardServer({ dashboard, logger, clock }: DashboardServerOptions): DashboardServer {
+export function createDashboardServer({
+  dashboard,
+  logger,
+  clock,
+  broker,
+}: DashboardServerOptions): DashboardServer {
   let closing: Promise<void> | undefined;
   const isDraining = () => closing !== undefined;
   const routes = new Map([
     ['GET /health', createHealthRoute('dashboard')],
-    ['GET /ready', createReadyRoute(() => (isDraining() ? 'draining' : 'ready'))],
+    [
+      'GET /ready',
+      createReadyRoute(() => ({
+        status: isDraining() ? 'draining' : 'ready',
+        ...(broker && { broker: broker() }),
+      })),
+    ],
   ]);
   const others = createPage({ dashboard, trusts: () => false, logger });
   const http = createHttp(answerRoutes({ routes, others, isDraining, logger }));

@@ -12,13 +12,20 @@ export function createHealthRoute(
   return () => jsonAnswer(200, { status: isHandingOver() ? 'handing-over' : 'ok', mode });
 }
 
-/** Whether further calls are taken. `draining`: none will be any more. */
-export type Readiness = 'ready' | 'draining' | 'unavailable';
+/** Whether further calls are taken. */
+export interface Readiness {
+  /** `draining`: none will be any more. */
+  readonly status: 'ready' | 'draining' | 'unavailable';
+  /** Why it is unavailable. `full`: `maxCalls`. `joining`: a node of a cluster that has yet to hear of the others, and does not know their calls. */
+  readonly reason?: 'overloaded' | 'budget' | 'full' | 'joining';
+  /** Of a cluster. Calls are taken without it all the same. */
+  readonly broker?: 'there' | 'away';
+}
 
 /** 200, or 503 while no further call is taken. */
 export function createReadyRoute(readiness: () => Readiness): Route {
   return () => {
-    const status = readiness();
-    return jsonAnswer(status === 'ready' ? 200 : 503, { status });
+    const said = readiness();
+    return jsonAnswer(said.status === 'ready' ? 200 : 503, { ...said });
   };
 }

@@ -13,8 +13,19 @@ export interface BellOptions {
   readonly carrierId: string;
   readonly desk: CallDesk;
   readonly capacity: Capacity;
+  /** As in `PhoneServerOptions`. */
+  findRoom?: FindRoom | undefined;
   readonly logger: Logger;
 }
+
+/** Another process that has taken a place for a call. */
+export interface FoundRoom {
+  /** Public host that leads to it alone; undefined where there is none: the stream comes to any. */
+  readonly streamHost: string | undefined;
+}
+
+/** Asks other processes for a place for a call that has none here. Resolves to undefined where all are full. Never rejects. */
+export type FindRoom = (callId: string) => Promise<FoundRoom | undefined>;
 
 /** How a call that waits for an answer can be answered: by the desk, if there is room, or with a refusal. */
 type Kind = 'own' | 'known' | 'new' | 'stranger';
@@ -27,18 +38,18 @@ export class Bell {
     this.#options = options;
   }
 
-  /** `failed`: the desk could not answer, and the same message may be tried again. `callId` is what `toCallId` gave. No answer: the carrier is told later. Never rejects. */
+  /** `since`: as in `SharedPlaces`. `failed`: the desk could not answer, and the same message may be tried again. `callId` is what `toCallId` gave. No answer: the carrier is told later. Never rejects. */
   async answer(
     message: IncomingCall,
     callId: string,
-    host: string,
+    { host, since }: { readonly host: string; readonly since?: number | undefined },
   ): Promise<{ answer: CallAnswer | undefined; failed?: boolean }> {
     const { logger } = this.#options;
     const { carrierCallId, caller, callee, direction, details } = message;
     const call = { callId, carrierCallId, caller, callee, direction, host, details };
     const parties = { caller: maskPhone(call.caller), callee: maskPhone(call.callee) };
     try {
-      const answer = await this.#decide(call, this.#kindOf(message, call));
+      const answer = await this.#decide(call, { kind: this.#kindOf(message, call), since });
       const type = answer?.type ?? 'undecided';
       logger.info({ callId: call.callId, answer: type, ...parties }, 'call answered');
       return { answer };
@@ -48,14 +59,30 @@ export class Bell {
     }
   }
 
-  #decide(call: WaitingCall, kind: Kind): ReturnType<CallDesk['ring']> {
+  #decide(
+    call: WaitingCall,
+    { kind, since }: { readonly kind: Kind; readonly since: number | undefined },
+  ): ReturnType<CallDesk['ring']> | Promise<CallAnswer | undefined> {
     const { desk, capacity } = this.#options;
     if (kind === 'stranger') return { type: 'hang-up' };
-    if (kind === 'new' && capacity.isFull(call.callId)) {
-      desk.refuse(call);
-      return { type: 'busy' };
-    }
-    return desk.ring(call);
+    if (kind !== 'new') return desk.ring(call);
+    const decide = (isTaken: boolean) => (isTaken ? desk.ring(call) : this.#ringElsewhere(call));
+    const isTaken = capacity.takesCall(call.callId, { since });
+    return typeof isTaken === 'boolean' ? decide(isTaken) : isTaken.then(decide);
+  }
+
+  /** This process is known to the carrier by now: it answers, for another one that takes the stream. */
+  #ringElsewhere(call: WaitingCall): CallAnswer | Promise<CallAnswer | undefined> {
+    const { desk, findRoom } = this.#options;
+    if (findRoom === undefined) return this.#refuse(call);
+    return findRoom(call.callId).then((room) =>
+      room === undefined ? this.#refuse(call) : desk.ring({ ...call, streamHost: room.streamHost }),
+    );
+  }
+
+  #refuse(call: WaitingCall): CallAnswer {
+    this.#options.desk.refuse(call);
+    return { type: 'busy' };
   }
 
   /**
@@ -69,15 +96,19 @@ export class Bell {
     return desk.isLive(callId) || desk.isLive(carrierCallId) ? 'known' : 'new';
   }
 
-  /**
-   * Our id of a call follows from the carrier's, so a repeated webhook names the same call on every process. It begins with a letter: a
-   * spreadsheet takes other signs for the start of a formula.
-   */
+  /** As `callIdOf`. */
   toCallId(message: IncomingCall): string {
-    if (isClaimed(message)) return message.callId;
-    const hash = createHash('sha256').update(`${this.#options.carrierId}:${message.carrierCallId}`).digest();
-    return `c${hash.subarray(0, 16).toString('base64url')}`;
+    return isClaimed(message) ? message.callId : callIdOf(this.#options.carrierId, message.carrierCallId);
   }
+}
+
+/**
+ * Our id of an inbound call follows from the carrier's, so a repeated webhook names the same call on every process. It begins with a letter: a
+ * spreadsheet takes other signs for the start of a formula.
+ */
+export function callIdOf(carrierId: string, carrierCallId: string): string {
+  const hash = createHash('sha256').update(`${carrierId}:${carrierCallId}`).digest();
+  return `c${hash.subarray(0, 16).toString('base64url')}`;
 }
 
 /** True for an outbound call that carries an id of ours. */

@@ -7,7 +7,7 @@ import { toErrorAnswer } from './error-answer.js';
 export interface WholeAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: string | Uint8Array;
 }
 
 /** Answers a request. What it throws becomes the answer, as `toErrorAnswer` has it. */

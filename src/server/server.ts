@@ -3,27 +3,29 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from '../base/clock.js';
+import type { Clock, SharedTime } from '../base/clock.js';
 import { ConfigError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
 import type { Meters } from '../base/meters.js';
 import type { CallDesk } from '../calls/call-desk.js';
+import type { SharedLimits } from '../calls/shared-places.js';
 import type { Carrier, WebhookDoor } from '../carriers/carrier.js';
 import { pause, within } from '../base/pause.js';
 import { answerEarly } from '../base/request-body.js';
 import { type AttachableServer, standBefore } from './attachment.js';
-import { Capacity } from './capacity.js';
+import { Capacity, type Want } from './capacity.js';
 import { clientAddress, ConnectionLimit } from './connection-limit.js';
 import { declineUpgrade, isDeclinable } from './declined-upgrade.js';
 import { createHealthRoute, createReadyRoute, type Readiness } from './health.js';
 import { bind, createHttp } from './http.js';
+import type { FindRoom } from './incoming-calls.js';
 import { isPassed, type Neighbor, notePassed } from './neighbor.js';
 import { createPage } from './page.js';
 import type { DashboardMount } from './page-app.js';
 import { toProxyTrust, type TrustProxy } from './proxy-trust.js';
 import { answerError, answerRoutes, pathOf, routeKey, type Routes, sendAnswer } from './routes.js';
 import { StreamDoor } from './streams.js';
-import { createWebhookRoutes } from './webhooks.js';
+import { createWebhookRoutes, type WebhookDoors } from './webhooks.js';
 
 const CLOSE_GOING_AWAY = 1001;
 const SHUTDOWN_REASON = 'Server shutting down';
@@ -50,8 +52,24 @@ export interface PhoneServerOptions {
   readonly maxCalls: number | undefined;
   /** How long a shutdown may take, in seconds. */
   readonly drainSeconds: number;
+  /** What else is answered, by method and path. @default nothing */
+  readonly routes?: Routes | undefined;
   /** Another process on the same calls; undefined while this one is alone. @default always alone */
   neighbor?(): Neighbor | undefined;
+  /** Limits that other processes have a part of; undefined while this one is alone. @default always alone */
+  sharedLimits?(): SharedLimits | undefined;
+  /** Time of processes that invite streams together; undefined while this one is alone. @default always alone */
+  sharedTime?(): SharedTime | undefined;
+  /** Undefined without a cluster; else whether its broker answers. @default no cluster */
+  isBrokerThere?(): boolean | undefined;
+  /** False for a node of a cluster that has yet to hear of the others. @default it has */
+  knowsOthers?(): boolean;
+  /** Public host that leads to this process alone; undefined without one. */
+  readonly streamHost?: string | undefined;
+  /** As `FindRoom`. @default there are no others */
+  findRoom?: FindRoom | undefined;
+  /** True while a call is on its way to another process or from one, of which nobody is known to have it. @default never */
+  isMoving?(): boolean;
   readonly logger: Logger;
   readonly meters: Meters;
   readonly clock: Clock;
@@ -64,9 +82,15 @@ export interface PhoneServer {
   attach(server: AttachableServer): Promise<void>;
   /**
    * Takes no new call from now on. Calls that are up go on, and may open further streams. Resolves when none is left, or after `timeoutMs`, or
-   * when the server is closed: with the number of calls that are left. Never rejects.
+   * when the server is closed: with the number of calls that are left. One that is on its way to another process may come back. Never rejects.
    */
   drain(timeoutMs: number): Promise<number>;
+  /** Why no further call is taken here; undefined while one would be. */
+  readonly want: Want | undefined;
+  /** As in `Capacity`. */
+  takesCall(callId: string): boolean | Promise<boolean>;
+  /** As in `WebhookDoors`. */
+  answerWebhook: WebhookDoors['answerHere'];
   /** Answers what a neighbor has passed on: what came to a port of its. */
   answerPassed(request: IncomingMessage, response: ServerResponse): void;
   upgradePassed(request: IncomingMessage, socket: Duplex, head: Buffer): void;
@@ -84,6 +108,7 @@ class HttpPhoneServer implements PhoneServer {
   /** Answers what is ours, and with 404 whatever else comes. */
   readonly #listener: RequestListener;
   readonly #ownRoutes: Routes;
+  readonly #webhooks: WebhookDoors;
   /** Stops taking connections; resolves when none is left. */
   #leave: () => Promise<void> = async () => {};
   /** Leaves the server of the application. */
@@ -109,7 +134,8 @@ class HttpPhoneServer implements PhoneServer {
     const trusts = toProxyTrust(options.trustProxy);
     const neighbor = () => options.neighbor?.();
     const isDraining = () => this.#isClosing;
-    this.#capacity = new Capacity({ carrier, desk, maxCalls, isDraining });
+    const shared = () => options.sharedLimits?.();
+    this.#capacity = new Capacity({ carrier, desk, maxCalls, isDraining, shared: () => shared()?.calls });
     this.#streams = new StreamDoor({
       carrier,
       desk,
@@ -117,7 +143,10 @@ class HttpPhoneServer implements PhoneServer {
       clock,
       trusts,
       limit: new ConnectionLimit(options.maxStreamsPerIp),
+      shared: () => shared()?.streams,
+      sharedTime: () => options.sharedTime?.(),
       publicHost: () => options.publicHost(),
+      streamHost: options.streamHost,
       capacity: this.#capacity,
       isDraining,
       neighbor,
@@ -127,12 +156,19 @@ class HttpPhoneServer implements PhoneServer {
       this.#watchDrain(response);
       const other = isPassed(request) ? undefined : neighbor();
       // What a process measures is its own.
-      if (other?.takesNew !== true || pathOf(request.url ?? '') === METRICS_PATH) page(request, response);
+      const pass = other?.takesNew === true ? other.passRequest?.bind(other) : undefined;
+      if (pass === undefined || pathOf(request.url ?? '') === METRICS_PATH) page(request, response);
       else
-        other
-          .passRequest(request, response, clientAddress(request, trusts))
-          .catch((error: unknown) => sendAnswer(response, answerError(error, request, logger)));
+        pass(request, response, clientAddress(request, trusts)).catch((error: unknown) =>
+          sendAnswer(response, answerError(error, request, logger)),
+        );
     };
+    this.#webhooks = createWebhookRoutes({
+      ...options,
+      publicHost: () => options.publicHost(),
+      capacity: this.#capacity,
+      neighbor,
+    });
     this.#ownRoutes = this.#routes(neighbor);
     this.#listener = answerRoutes({ routes: this.#ownRoutes, others, isDraining, logger });
   }
@@ -177,13 +213,26 @@ class HttpPhoneServer implements PhoneServer {
 
   async drain(timeoutMs: number): Promise<number> {
     const { desk, clock } = this.#options;
+    const isMoving = () => this.#options.isMoving?.() === true;
     desk.drain();
     await this.#guarded(async () => this.#options.dashboard?.announceDrain?.());
     const deadline = clock.now() + timeoutMs;
     const left = () => desk.liveCount + desk.expectedCount;
-    while (left() > 0 && clock.now() < deadline && !this.#isClosing)
+    while ((left() > 0 || isMoving()) && clock.now() < deadline && !this.#isClosing)
       await pause(clock, Math.min(DRAIN_LOOK_MS, deadline - clock.now()), this.#leaving.signal);
     return left();
+  }
+
+  get want(): Want | undefined {
+    return this.#capacity.want;
+  }
+
+  takesCall(callId: string): boolean | Promise<boolean> {
+    return this.#capacity.takesCall(callId);
+  }
+
+  answerWebhook(...passed: Parameters<WebhookDoors['answerHere']>): ReturnType<WebhookDoors['answerHere']> {
+    return this.#webhooks.answerHere(...passed);
   }
 
   answerPassed(request: IncomingMessage, response: ServerResponse): void {
@@ -240,16 +289,11 @@ class HttpPhoneServer implements PhoneServer {
   }
 
   #routes(neighbor: () => Neighbor | undefined): Routes {
-    const options = this.#options;
     return new Map([
       ['GET /health', createHealthRoute('local', () => neighbor()?.takesNew === true)],
       ['GET /ready', createReadyRoute(() => this.#readiness())],
-      ...createWebhookRoutes({
-        ...options,
-        publicHost: () => options.publicHost(),
-        capacity: this.#capacity,
-        neighbor,
-      }),
+      ...this.#webhooks.routes,
+      ...(this.#options.routes ?? []),
     ]);
   }
 
@@ -258,8 +302,13 @@ class HttpPhoneServer implements PhoneServer {
   }
 
   #readiness(): Readiness {
-    if (this.#options.desk.isDraining || this.#isClosing) return 'draining';
-    return this.#capacity.isFull() ? 'unavailable' : 'ready';
+    const want = this.#capacity.want ?? (this.#options.knowsOthers?.() === false ? 'joining' : undefined);
+    const isThere = this.#options.isBrokerThere?.();
+    return {
+      status: want === undefined ? 'ready' : want === 'draining' ? 'draining' : 'unavailable',
+      ...(want !== undefined && want !== 'draining' && { reason: want }),
+      ...(isThere !== undefined && { broker: isThere ? 'there' : 'away' }),
+    };
   }
 
   /** A connection whose answer began before the shutdown is idle after it, and would be kept. What the routes answer is there at once. */

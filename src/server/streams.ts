@@ -2,11 +2,12 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
-import type { Clock } from '../base/clock.js';
+import { type Clock, type SharedTime, sharedNow } from '../base/clock.js';
 import { require } from '../base/commonjs.js';
 import { AuthError, LimitError, RequestError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
 import type { CallDesk, StreamAdmission, StreamReceiver, StreamSocket } from '../calls/call-desk.js';
+import type { SharedConnections } from '../calls/shared-places.js';
 import { readStreamToken } from '../calls/streams/stream-token.js';
 import type { Carrier } from '../carriers/carrier.js';
 import type { Capacity } from './capacity.js';
@@ -34,14 +35,20 @@ export interface StreamDoorOptions {
   readonly carrier: Carrier;
   readonly desk: CallDesk;
   readonly limit: ConnectionLimit;
+  /** The same limit, over this process and others. @default this one is alone */
+  shared?(): SharedConnections | undefined;
   readonly trusts: ProxyTrust;
   publicHost(): string | undefined;
+  /** Another public host, which leads to this process alone. @default none */
+  readonly streamHost?: string | undefined;
   readonly capacity: Capacity;
   isDraining(): boolean;
   /** Undefined while this process is alone. */
   neighbor(): Neighbor | undefined;
   readonly logger: Logger;
   readonly clock: Clock;
+  /** By which tokens are dated, where other processes invite streams, too. @default the clock's */
+  sharedTime?(): SharedTime | undefined;
 }
 
 /** Takes every upgrade request of the server. */
@@ -88,7 +95,7 @@ export class StreamDoor {
       const { callId, carrierCallId, number } = admission;
       const place = await neighbor.place(callId, { carrierCallId, isPassed: isPassed(request), number });
       const address = clientAddress(request, this.#options.trusts);
-      if (place === 'there' && (await neighbor.passUpgrade(request, socket, head, address))) return;
+      if (place === 'there' && (await neighbor.passUpgrade?.(request, socket, head, address))) return;
       this.#demandBeginning(admission);
       this.#take(request, socket, head, admission);
     } catch (error) {
@@ -105,10 +112,33 @@ export class StreamDoor {
 
   #take(request: IncomingMessage, socket: Duplex, head: Buffer, admission: StreamAdmission): void {
     if (socket.destroyed) return;
-    this.#demandPlace(admission);
-    this.#server.handleUpgrade(request, socket, head, (webSocket) =>
-      this.#admit(webSocket, socket, admission),
-    );
+    this.#demandExpected(admission);
+    const shared = this.#options.shared?.();
+    const isTaken = this.#options.capacity.takesStream(admission.callId);
+    const upgrade = (hasRoom: boolean) => {
+      if (!hasRoom) throw new LimitError('No capacity for another call.');
+      this.#server.handleUpgrade(request, socket, head, (webSocket) =>
+        this.#admit(webSocket, socket, admission),
+      );
+    };
+    if (shared === undefined && typeof isTaken === 'boolean') upgrade(isTaken);
+    else
+      Promise.all([isTaken, shared && this.#countShared(shared, request, socket)])
+        .then(([hasRoom]) => {
+          if (socket.destroyed) return;
+          // Much may have happened meanwhile.
+          this.#demandExpected(admission);
+          upgrade(hasRoom);
+        })
+        .catch((error: unknown) => this.#refuse(socket, error));
+  }
+
+  /** As `#count`, over all processes that share the limit. Rejects with LimitError. */
+  async #countShared(shared: SharedConnections, request: IncomingMessage, socket: Duplex): Promise<void> {
+    const release = await shared.acquire(clientAddress(request, this.#options.trusts));
+    if (release === undefined) throw this.#tooMany(request);
+    if (socket.destroyed) release();
+    else socket.once('close', release);
   }
 
   #refuse(socket: Duplex, error: unknown): void {
@@ -131,10 +161,12 @@ export class StreamDoor {
   /** Counts the connection until its socket closes, whatever becomes of it. @throws LimitError before anything else is looked at. */
   #count(request: IncomingMessage, socket: Duplex): void {
     const release = this.#options.limit.acquire(clientAddress(request, this.#options.trusts));
-    if (release !== undefined) {
-      socket.once('close', release);
-      return;
-    }
+    if (release === undefined) throw this.#tooMany(request);
+    socket.once('close', release);
+  }
+
+  /** The first time, the log says why it may not be the carrier's doing. */
+  #tooMany(request: IncomingMessage): LimitError {
     if (!this.#hasWarned && isPrivateAddress(peerAddress(request))) {
       this.#hasWarned = true;
       this.#options.logger.warn(
@@ -142,7 +174,7 @@ export class StreamDoor {
         'too many streams from one private address: behind a proxy all callers share it. Set trustProxy, or raise maxStreamsPerIp',
       );
     }
-    throw new LimitError('Too many streams from this address.');
+    return new LimitError('Too many streams from this address.');
   }
 
   /** What is known of the call, once everything is right that the request alone shows. */
@@ -155,9 +187,9 @@ export class StreamDoor {
     return admission;
   }
 
-  /** @throws RequestError, LimitError for a stream that is not to be taken. */
-  #demandPlace(admission: StreamAdmission): void {
-    const { carrier, desk, capacity } = this.#options;
+  /** @throws RequestError for a stream that is not to be taken. */
+  #demandExpected(admission: StreamAdmission): void {
+    const { carrier, desk } = this.#options;
     if (this.#options.isDraining())
       throw new RequestError('REQUEST_CONFLICT', 'The server is shutting down.');
     // A token is good for one call: what is over is not opened again. Without tokens an id may be used anew.
@@ -168,7 +200,6 @@ export class StreamDoor {
     if (!isOver && !desk.expectsStream(admission.callId, admission.number)) {
       throw new RequestError('REQUEST_CONFLICT', 'The call already has a stream.');
     }
-    if (!capacity.takesStream(admission.callId)) throw new LimitError('No capacity for another call.');
   }
 
   /** The token's facts outrank the query. Without a secret there is no token, and the query is all there is. */
@@ -178,7 +209,9 @@ export class StreamDoor {
       const { callId, caller, callee } = target;
       return { callId, carrierCallId: null, caller, callee, direction: null };
     }
-    const facts = readStreamToken(key, target.token ?? '', this.#options.clock.wallNow());
+    const former = this.#options.sharedTime?.()?.formerNow();
+    const times = [sharedNow(this.#options), ...(former === undefined ? [] : [former])];
+    const [facts] = times.flatMap((nowMs) => readStreamToken(key, target.token ?? '', nowMs) ?? []);
     if (facts === undefined || ![facts.callId, facts.carrierCallId].includes(target.callId)) {
       throw new AuthError('AUTH_REQUIRED', 'The stream token is missing, wrong or stale.');
     }
@@ -195,9 +228,16 @@ export class StreamDoor {
   }
 
   #verifySignature(request: IncomingMessage): void {
-    const { carrier, publicHost } = this.#options;
+    const { carrier, publicHost, streamHost } = this.#options;
+    const upgrade = toWebhookRequest(request, new Uint8Array());
     const host = resolvePublicHost(publicHost(), request.headers.host);
-    carrier.verifyUpgrade(toWebhookRequest(request, new Uint8Array()), host);
+    // A proxy may have changed the Host header: what was signed shows which one was dialed.
+    try {
+      carrier.verifyUpgrade(upgrade, host);
+    } catch (error) {
+      if (streamHost === undefined) throw error;
+      carrier.verifyUpgrade(upgrade, streamHost);
+    }
   }
 
   #admit(webSocket: WebSocket, network: Duplex, admission: StreamAdmission): void {

@@ -18,11 +18,11 @@ import type {
 } from '../carriers/carrier.js';
 import type { Capacity } from './capacity.js';
 import { type CallMessage, Deliveries } from './deliveries.js';
-import { Bell } from './incoming-calls.js';
-import { isPassed, type Neighbor, NOT_HERE } from './neighbor.js';
+import { Bell, callIdOf, type FindRoom } from './incoming-calls.js';
+import { isPassed, type Neighbor, NOT_HERE, type WebhookSubject } from './neighbor.js';
 import { resolvePublicHost } from './public-host.js';
 import { RefusalLog } from './refusal-log.js';
-import { jsonAnswer, type Route, type Routes, type WholeAnswer } from './routes.js';
+import { jsonAnswer, pathOf, type Route, type Routes, type WholeAnswer } from './routes.js';
 import { Seldom } from './seldom.js';
 import { toWebhookRequest } from './webhook-request.js';
 
@@ -39,20 +39,36 @@ export interface WebhookOptions {
   readonly capacity: Capacity;
   /** Undefined while this process is alone. */
   neighbor(): Neighbor | undefined;
+  /** As in `PhoneServerOptions`. */
+  findRoom?: FindRoom | undefined;
   readonly logger: Logger;
   readonly meters: Meters;
   readonly clock: Clock;
 }
 
-/** Answers a webhook whose signature was right. */
+/** Answers a webhook whose signature was right. `since`: as in `WebhookSubject`, for one that has waited. */
 type Responder = (
   route: WebhookRoute,
   message: CarrierMessage,
-  host: string,
+  about: { readonly host: string; readonly since?: number | undefined },
 ) => WebhookReply | Promise<WebhookReply>;
 
-/** The routes of every carrier: `/webhooks/<carrier>/<route>`. */
-export function createWebhookRoutes(options: WebhookOptions): Routes {
+/** A webhook that another node of the cluster has verified, and passes on. */
+export interface PassedWebhook {
+  readonly webhook: WebhookRequest;
+  /** Public host that it came to. */
+  readonly host: string;
+}
+
+/** The carriers' webhooks. */
+export interface WebhookDoors {
+  /** The routes of every carrier: `/webhooks/<carrier>/<route>`. */
+  readonly routes: Routes;
+  /** Answers what another node has passed on; undefined where it is about no call of this process. `isOwn`: true for a call that is about to begin here. */
+  answerHere(passed: PassedWebhook, isOwn: (callId: string) => boolean): Promise<WholeAnswer | undefined>;
+}
+
+export function createWebhookRoutes(options: WebhookOptions): WebhookDoors {
   const routes = new Map<string, Route>();
   const refusals = new RefusalLog(options);
   const mount = (door: WebhookDoor, respond: Responder) => {
@@ -61,11 +77,13 @@ export function createWebhookRoutes(options: WebhookOptions): Routes {
         const host = resolvePublicHost(options.publicHost(), webhook.headers.host);
         verify(door, webhook, host, refusals);
         const message = read(door, route, webhook, options.logger);
-        const here = async () => toWhole(await respond(route, message, host));
+        const here = async (since?: number) => toWhole(await respond(route, message, { host, since }));
         const neighbor = door === options.carrier ? options.neighbor() : undefined;
         if (neighbor === undefined || isHere(message, options.desk)) return here();
         if (isPassed(request) && !neighbor.takesNew) return here();
-        return answerElsewhere(neighbor, { request, webhook, message, desk: options.desk, here });
+        const subject = { ...subjectOf(message, options.carrier.id), host };
+        const { desk, clock } = options;
+        return answerElsewhere(neighbor, { request, webhook, message, subject, desk, clock, here });
       };
       const path = `/webhooks/${door.id}/${route}`;
       routes.set(`GET ${path}`, (request) => answer(request, toWebhookRequest(request, NO_BODY)));
@@ -91,7 +109,20 @@ export function createWebhookRoutes(options: WebhookOptions): Routes {
   // Its routes come first.
   const responder = new DeskResponder(options);
   mount(options.carrier, (...webhook) => responder.respond(...webhook));
-  return routes;
+  const answerHere: WebhookDoors['answerHere'] = async ({ webhook, host }, isOwn) => {
+    const { carrier, desk, logger } = options;
+    const route = carrier.webhooks.routes.find((each) => routeOf(webhook.target) === each);
+    if (route === undefined) return undefined;
+    const message = read(carrier, route, webhook, logger);
+    if (!isHere(message, desk) && !isOwn(subjectOf(message, carrier.id).callId)) return undefined;
+    return toWhole(await responder.respond(route, message, { host }));
+  };
+  return { routes, answerHere };
+}
+
+/** The route of a webhook, by its target. */
+function routeOf(target: string): string | undefined {
+  return /^\/webhooks\/[^/]+\/([^/]+)/.exec(pathOf(target))?.[1];
 }
 
 /** A message about a call that is at the neighbor, on its way, or new. One that has been passed on is not passed back. */
@@ -101,15 +132,18 @@ async function answerElsewhere(
     readonly request: IncomingMessage;
     readonly webhook: WebhookRequest;
     readonly message: CarrierMessage;
+    readonly subject: Omit<WebhookSubject, 'since'>;
     readonly desk: CallDesk;
-    here(): Promise<WholeAnswer>;
+    readonly clock: Clock;
+    here(since?: number): Promise<WholeAnswer>;
   },
 ): Promise<WholeAnswer> {
-  const { request, webhook, message, desk, here } = about;
+  const { request, webhook, message, subject, desk, clock, here } = about;
   await neighbor.settled(idsOf(message));
   if (isHere(message, desk)) return here();
   if (isPassed(request)) return notHere();
-  return (await neighbor.answer(webhook)) ?? here();
+  const since = clock.now();
+  return (await neighbor.answer(webhook, { ...subject, since })) ?? here(since);
 }
 
 function toWhole({ status, contentType, body }: WebhookReply): WholeAnswer {
@@ -123,8 +157,18 @@ function notHere(): WholeAnswer {
 /** False for a message about a call that this process does not have. One that has ended here is told what comes late. */
 function isHere(message: CarrierMessage, desk: CallDesk): boolean {
   if (message.type === 'acknowledged') return true;
-  const isKnown = (id: string) => desk.isLive(id) || desk.isChoosing(id) || desk.hasEnded(id);
+  const isKnown = (id: string) =>
+    desk.isLive(id) || desk.isChoosing(id) || desk.isInvited(id) || desk.hasEnded(id);
   return idsOf(message).some((id) => typeof id === 'string' && isKnown(id));
+}
+
+/** An inbound call's claim to an ID of ours is not listened to. */
+function subjectOf(message: CarrierMessage, carrierId: string): Omit<WebhookSubject, 'host' | 'since'> {
+  const { callId = null, carrierCallId = '' } = message.type === 'acknowledged' ? {} : message;
+  const rings = message.type === 'incoming-call' && message.direction === 'inbound';
+  const own = rings ? null : callId;
+  const asks = ['incoming-call', 'resume', 'transfer'].includes(message.type);
+  return { callId: own ?? callIdOf(carrierId, carrierCallId), carrierCallId, begins: rings, asks };
 }
 
 function idsOf(message: CarrierMessage): (string | null | undefined)[] {
@@ -171,13 +215,17 @@ class DeskResponder {
   readonly #bell: Bell;
 
   constructor(options: WebhookOptions) {
-    const { carrier, desk, capacity, logger, clock } = options;
+    const { carrier, desk, capacity, findRoom, logger, clock } = options;
     this.#options = options;
     this.#deliveries = new Deliveries(clock, desk);
-    this.#bell = new Bell({ carrierId: carrier.id, desk, capacity, logger });
+    this.#bell = new Bell({ carrierId: carrier.id, desk, capacity, findRoom, logger });
   }
 
-  async respond(route: WebhookRoute, message: CarrierMessage, host: string): Promise<WebhookReply> {
+  async respond(
+    route: WebhookRoute,
+    message: CarrierMessage,
+    { host, since }: Parameters<Responder>[2],
+  ): Promise<WebhookReply> {
     if (message.type === 'acknowledged') return this.#reply(route, undefined);
     const kept = this.#deliveries.find(route, message);
     if (message.type === 'resume' && this.#options.desk.hasEnded(message.carrierCallId))
@@ -187,8 +235,10 @@ class DeskResponder {
     const callId = this.#bell.toCallId(message);
     // A stream that was offered once is not offered again when the call is over, or a replayed webhook would open it.
     const isFresh = kept === undefined || kept.answer === 'stream';
-    if (isFresh && this.#options.desk.hasEnded(callId)) return this.#reply(route, { type: 'hang-up' });
-    return kept?.reply ?? this.#settle(route, message, await this.#bell.answer(message, callId, host));
+    if (isFresh && this.#options.desk.isOver(callId)) return this.#reply(route, { type: 'hang-up' });
+    return (
+      kept?.reply ?? this.#settle(route, message, await this.#bell.answer(message, callId, { host, since }))
+    );
   }
 
   /** What failed is not remembered: it is tried when it comes again. */

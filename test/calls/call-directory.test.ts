@@ -165,6 +165,53 @@ describe('CallDirectory', () => {
       expect(bench.clock.pending).toBe(0);
     });
 
+    it('awaits no stream of a call that another process has in a higher term', () => {
+      bench.ring();
+      const stated = { callId: 'call-1', type: 'call.status' } as const;
+      bench.desk.learn({ ...stated, nodeId: 'node-2', term: 1 });
+      expect(bench.desk.isInvited('call-1')).toBe(true);
+      bench.desk.learn({ ...stated, nodeId: 'node-2', term: 2 });
+      expect(bench.desk.isInvited('call-1')).toBe(false);
+      bench.status('completed', { outcome: 'answered' });
+      expect(bench.events).toEqual([]);
+    });
+
+    it('answers no call again that another process has ended, unless it goes on in a higher term', () => {
+      const tokened = new CallBench({ key: new Uint8Array([1]) });
+      const stated = { callId: 'call-1', nodeId: 'node-2' } as const;
+      tokened.desk.learn({ ...stated, term: 2, type: 'call.ended' });
+      tokened.desk.learn({ ...stated, term: 2, type: 'cost.updated' });
+      expect(tokened.ring()).toEqual({ type: 'hang-up' });
+      expect(() => tokened.admit()).toThrow(RequestError);
+      expect([tokened.desk.isOver('call-1'), tokened.desk.hasEnded('call-1')]).toEqual([true, false]);
+      tokened.desk.learn({ ...stated, term: 3, type: 'call.status' });
+      expect(tokened.ring()).toMatchObject({ type: 'stream' });
+    });
+
+    it('asks other processes before it ends a call whose stream has not come here', async () => {
+      let isTaken = false;
+      const asked = async (callId: string) => {
+        if (isTaken) shared.desk.giveInvited(callId);
+      };
+      const shared = new CallBench({
+        others: { claimedTerm: () => 3, mayHaveTaken: () => false, asked },
+      });
+      shared.ring();
+      isTaken = true;
+      shared.status('completed', { outcome: 'answered' });
+      await shared.pass();
+      expect(shared.events).toEqual([]);
+      isTaken = false;
+      shared.ring();
+      shared.status('completed', { outcome: 'answered' });
+      await shared.pass();
+      // In the term in which the call was claimed.
+      expect(shared.events.map(({ type, term }) => [type, term])).toEqual([
+        ['call.status', 3],
+        ['call.ended', 3],
+      ]);
+    });
+
     it('uses the host that the webhook came to when no other is known', () => {
       const told = new CallBench({ publicHost: undefined });
       expect(told.ring()).toMatchObject({ url: expect.stringContaining('wss://webhook.example/') });
@@ -449,6 +496,27 @@ it('a drain takes the stream of a call that was picked up, also where nobody sig
   expect([capacity.takesStream('call-1'), capacity.takesStream('call-2')]).toEqual([true, false]);
   const none = new Capacity({ carrier, desk, maxCalls: 0, isDraining: () => false });
   expect(none.takesStream('call-1')).toBe(false);
+});
+
+it.each([
+  ['draining', ({ desk }: CallBench) => desk.drain()],
+  [
+    'overloaded',
+    ({ load }: CallBench) => {
+      load.isOverloaded = true;
+    },
+  ],
+] as const)('a server that is %s once it has a place from others places no call', async (state, become) => {
+  let give: (isTaken: boolean) => void = () => {};
+  const take = () => new Promise<boolean>((resolve) => (give = resolve));
+  const bench = new CallBench({ maxCalls: 2, sharedPlaces: { isFull: false, take } });
+  const dialed = bench.desk.dial(OUTBOUND);
+  become(bench);
+  give(true);
+  await expect(dialed).rejects.toThrow(state);
+  expect(bench.rest.dials).toEqual([]);
+  // The place goes with the end.
+  expect(bench.events.at(-1)).toMatchObject({ type: 'call.ended', endReason: 'over-capacity' });
 });
 
 describe('under overload', () => {

@@ -10,6 +10,7 @@ const LIMITS = {
   expected: { keepMs: 10_000, maxEntries: 2 },
   waiting: { keepMs: 600_000, maxEntries: 2 },
   ended: { keepMs: 2 * HOUR_MS, maxEntries: 1 },
+  endedElsewhere: { keepMs: 2 * HOUR_MS, maxEntries: 2 },
   endedIds: { keepMs: 2 * HOUR_MS, maxIds: 8 },
 };
 

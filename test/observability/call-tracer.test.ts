@@ -235,6 +235,11 @@ describe('spans of a call', () => {
     });
   });
 
+  it('tell the language that the call was answered in', () => {
+    tell('call-1', [0, { ...started(), language: 'de-DE' } as CallFact], [500, ended()]);
+    expect(span('call').attributes).toHaveProperty(['offhook.call.language'], 'de-DE');
+  });
+
   it('are errors where something failed, and only there', () => {
     wholeCall();
     const failed = spans().filter(({ status }) => status.code === SpanStatusCode.ERROR);

@@ -17,6 +17,7 @@ function allNames(): string[] {
     clock: new FakeClock(),
     load: new LoadJudge({ logger: silentLogger, callsUp: () => 0 }),
     isDraining: () => false,
+    cluster: () => ({ isBrokerThere: true, nodes: 3, factsWaiting: 0 }),
   });
   const tool = toolCall({ name: 'x', startedAt: 0, durationMs: 1, error: null });
   const cost = { stt: 1, llm: 1, tts: 1, telephony: 1, total: 4, currency: 'USD', estimated: false } as const;
@@ -31,6 +32,8 @@ function allNames(): string[] {
   metrics.providerFailed('llm', 'PROVIDER_FAILED');
   metrics.webhookRefused('carrier-a', 'SIGNATURE_MISSING');
   metrics.audioDropped(20);
+  metrics.cluster?.brokerAnswered(1);
+  metrics.cluster?.askFailed('node');
   metrics.close();
   const costBreakdown = { stt: 0, llm: 0, tts: 0, telephony: 0 };
   const averages = { avgDurationMs: 1, avgLatencyMs: 1, p95LatencyMs: 1, p99LatencyMs: 1 };

@@ -1,4 +1,6 @@
+import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { SharedLimits, SharedPlaces } from '../../src/calls/shared-places.js';
 import { CarrierA } from '../../src/carriers/carrier-a/index.js';
 import { Capacity } from '../../src/server/capacity.js';
 import { openStream, send, startServer, stopServers } from './harness.js';
@@ -107,4 +109,156 @@ describe('a drain', () => {
     await server.close();
     expect(await cut).toBe(1);
   });
+});
+
+/** Limits that others have a part of: says what a test tells it to, as soon as it is told to. */
+class OtherProcesses implements SharedLimits {
+  isFull = false;
+  readonly asked: string[] = [];
+  readonly open = new Set<string>();
+  /** What is asked waits for it. */
+  answer: Promise<boolean> = Promise.resolve(true);
+  readonly calls: SharedPlaces;
+  readonly streams: SharedLimits['streams'];
+
+  constructor() {
+    const full = () => this.isFull;
+    this.calls = {
+      get isFull() {
+        return full();
+      },
+      take: (id) => {
+        this.asked.push(id);
+        return this.answer;
+      },
+    };
+    this.streams = {
+      acquire: async (address) => {
+        if (!(await this.answer)) return undefined;
+        this.open.add(address);
+        return () => void this.open.delete(address);
+      },
+    };
+  }
+}
+
+const SIGNED = new CarrierA({ accountSid: 'AC1', authToken: '0f1e2d3c4b5a69788796a5b4c3d2e1f0' });
+
+describe('places that other processes have a part of', () => {
+  const capacityOf = (desk: RecordingDesk, others: OtherProcesses, carrier = SIGNED) =>
+    new Capacity({ carrier, desk, maxCalls: 2, isDraining: () => false, shared: () => others.calls });
+
+  it('are asked for by a call that rings, where this process has room', async () => {
+    const [desk, others] = [new RecordingDesk(), new OtherProcesses()];
+    const capacity = capacityOf(desk, others);
+    expect(await capacity.takesCall('a')).toBe(true);
+    others.answer = Promise.resolve(false);
+    expect(await capacity.takesCall('b')).toBe(false);
+    desk.liveCount = 2;
+    expect(capacity.takesCall('c')).toBe(false);
+    expect(others.asked).toEqual(['a', 'b']);
+  });
+
+  it('are of no use to a call for which there is no room any more once they are given', async () => {
+    const [desk, others] = [new RecordingDesk(), new OtherProcesses()];
+    const isTaken = capacityOf(desk, others).takesCall('a');
+    desk.isDraining = true;
+    expect(await isTaken).toBe(false);
+  });
+
+  it('are none for a webhook that nobody signed, and one for its stream', async () => {
+    const [desk, others] = [new RecordingDesk(), new OtherProcesses()];
+    const capacity = capacityOf(desk, others, new CarrierA({ accountSid: 'AC1' }));
+    expect(capacity.takesCall('a')).toBe(true);
+    others.isFull = true;
+    expect(capacity.takesCall('b')).toBe(false);
+    expect(others.asked).toEqual([]);
+    expect(await capacity.takesStream('a')).toBe(true);
+    expect(others.asked).toEqual(['a']);
+  });
+
+  it('are not asked for by a stream whose call has one', () => {
+    const [desk, others] = [new RecordingDesk(), new OtherProcesses()];
+    desk.expected.add('a');
+    expect(capacityOf(desk, others).takesStream('a')).toBe(true);
+    expect(others.asked).toEqual([]);
+  });
+
+  it('are asked for by nobody where this process is alone', () => {
+    const desk = new RecordingDesk();
+    const capacity = new Capacity({ carrier: SIGNED, desk, maxCalls: 2, isDraining: () => false });
+    expect(capacity.takesCall('a')).toBe(true);
+    expect(capacity.takesStream('a')).toBe(true);
+  });
+
+  it('have a caller hear that all are busy', async () => {
+    const others = new OtherProcesses();
+    const { port, desk } = await startServer({ maxCalls: 2, sharedLimits: () => others });
+    others.isFull = true;
+    expect(await ring(port, 'CA1')).toContain('<Reject reason="busy"/>');
+    expect(desk.refused).toHaveLength(1);
+    expect(await send(port, { path: '/ready' })).toMatchObject({ status: 503 });
+    others.isFull = false;
+    expect(await ring(port, 'CA2')).toContain('<Stream ');
+    expect(await send(port, { path: '/ready' })).toMatchObject({ status: 200 });
+  });
+
+  it('are waited for by a stream, and given back with it', async () => {
+    const others = new OtherProcesses();
+    const { port, lines } = await startServer({ sharedLimits: () => others });
+    const stream = await openStream(port, '/ws/stream/a');
+    expect(others.open.size).toBe(1);
+    stream.terminate();
+    await expect.poll(() => others.open.size).toBe(0);
+    others.answer = Promise.resolve(false);
+    await expect(openStream(port, '/ws/stream/b')).rejects.toThrow('429');
+    // As where the limit is this process's own: all callers may have the address of a proxy.
+    const warnings = lines.filter((line) => line.level === 'warn').map((line) => line.sentence);
+    expect(warnings).toEqual([expect.stringMatching(/trustProxy.*maxStreamsPerIp/)]);
+  });
+
+  it('are left alone by a stream that is gone before the answer', async () => {
+    const others = new OtherProcesses();
+    let answer: (hasRoom: boolean) => void = () => {};
+    others.answer = new Promise((resolve) => {
+      answer = resolve;
+    });
+    const { port, desk } = await startServer({ sharedLimits: () => others });
+    const client = connect(port, '127.0.0.1');
+    const headers = ['Host: a', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
+    const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==';
+    client.write(['GET /ws/stream/a HTTP/1.1', ...headers, key, '', ''].join('\r\n'));
+    await expect.poll(() => others.asked).toEqual(['a']);
+    client.destroy();
+    // The server has heard of that by then.
+    for (let times = 0; times < 3; times += 1) await send(port, { path: '/health' });
+    answer(true);
+    await expect.poll(() => others.open.size).toBe(0);
+    expect(desk.streams).toEqual([]);
+  });
+});
+
+it.each([
+  ['overloaded', { isOverloaded: true }],
+  ['budget', { isOverBudget: true }],
+  ['full', { liveCount: 1 }],
+])('/ready says that a server is %s', async (reason, state) => {
+  const { port, desk } = await startServer({ maxCalls: 1 });
+  Object.assign(desk, state);
+  const { status, body } = await send(port, { path: '/ready' });
+  expect([status, JSON.parse(body)]).toEqual([503, { status: 'unavailable', reason }]);
+});
+
+it('/ready says that a server is draining, whatever else it is', async () => {
+  const { port, desk } = await startServer({ isBrokerThere: () => false });
+  desk.isOverloaded = true;
+  desk.drain();
+  const { status, body } = await send(port, { path: '/ready' });
+  expect([status, JSON.parse(body)]).toEqual([503, { status: 'draining', broker: 'away' }]);
+});
+
+it.each([true, false])('/ready of a node is ready, whether its broker is there: %s', async (isThere) => {
+  const { port } = await startServer({ isBrokerThere: () => isThere });
+  const { status, body } = await send(port, { path: '/ready' });
+  expect([status, JSON.parse(body)]).toEqual([200, { status: 'ready', broker: isThere ? 'there' : 'away' }]);
 });

@@ -75,6 +75,9 @@ export class RecordingDesk implements CallDesk {
     return replies;
   }
 
+  isInvited(): boolean {
+    return false;
+  }
   isChoosing(): boolean {
     return false;
   }
@@ -85,6 +88,10 @@ export class RecordingDesk implements CallDesk {
 
   hasEnded(callId: string): boolean {
     return this.ended.has(callId);
+  }
+
+  isOver(callId: string): boolean {
+    return this.hasEnded(callId);
   }
 
   expectsStream(callId: string): boolean {

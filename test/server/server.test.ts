@@ -5,6 +5,7 @@ import type { Response } from 'express';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
 import { ConfigError } from '../../src/base/errors.js';
+import { pause } from '../../src/base/pause.js';
 import type { Neighbor } from '../../src/server/neighbor.js';
 import type { DashboardMount } from '../../src/server/page-app.js';
 import type { TrustProxy } from '../../src/server/proxy-trust.js';
@@ -203,6 +204,19 @@ describe('close', () => {
     await events.ended;
     expect(await desk.streams[0]?.closed).toBe(1006);
     agent.destroy();
+  });
+
+  it('waits in a drain for a call that is on its way to another process', async () => {
+    let isMoving = true;
+    const { server } = await startServer({ isMoving: () => isMoving, clock: systemClock });
+    let isDrained = false;
+    const drained = server.drain(60_000).then(() => {
+      isDrained = true;
+    });
+    await pause(systemClock, 200);
+    expect(isDrained).toBe(false);
+    isMoving = false;
+    await drained;
   });
 
   it('survives steps that fail, and runs once', async () => {

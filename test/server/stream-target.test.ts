@@ -26,12 +26,13 @@ describe('parseStreamTarget', () => {
       `/ws/stream/CA1?caller=${'1'.repeat(300)}`,
       { callId: 'CA1', token: undefined, caller: '1'.repeat(128), callee: null },
     ],
+    ['/ws/stream/CA1?x='.padEnd(4096, '1'), { callId: 'CA1', token: undefined, caller: null, callee: null }],
   ])('reads %s', (target, expected) => {
     expect(parseStreamTarget(target)).toEqual(expected);
   });
 
   it.each([
-    [`/ws/stream/CA1?caller=${'1'.repeat(4096)}`, 'REQUEST_INVALID'],
+    ['/ws/stream/CA1?x='.padEnd(4097, '1'), 'REQUEST_INVALID'],
     ['ws/stream/CA1', 'REQUEST_INVALID'],
     ['*', 'REQUEST_INVALID'],
     ['/ws/stream//CA1', 'REQUEST_INVALID'],

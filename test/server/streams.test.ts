@@ -7,6 +7,8 @@ import { issueStreamToken } from '../../src/calls/streams/stream-token.js';
 import type { Neighbor } from '../../src/server/neighbor.js';
 import { AUTH_TOKEN, closeOf, HOST, openStream, startServer, stopServers, upgrade } from './harness.js';
 
+const HOUR_MS = 3_600_000;
+
 afterEach(stopServers);
 
 const carrier = new CarrierA({ authToken: AUTH_TOKEN });
@@ -182,6 +184,33 @@ describe('a stream with a secret', () => {
     expect(JSON.parse(answer.body)).toMatchObject({ error: { code: 'AUTH_REQUIRED' } });
     expect(desk.streams).toEqual([]);
   });
+
+  it.each([HOUR_MS, -HOUR_MS])(
+    'is opened by a token of the time that processes share, %i ms from the clock, and of that before its step',
+    async (aheadMs) => {
+      let stepMs = 0;
+      const { port, desk, clock } = await startServer({
+        carrier,
+        sharedTime: () => ({
+          now: () => clock.wallNow() + aheadMs + stepMs,
+          formerNow: () => (stepMs === 0 ? undefined : clock.wallNow() + aheadMs),
+        }),
+      });
+      const before = clock.wallNow() + aheadMs;
+      await openStream(port, `/ws/stream/call-1/${tokenAt(before)}`);
+      expect(await upgrade(port, `/ws/stream/call-1/${tokenAt(before - 60_000)}`)).toMatchObject({
+        status: 401,
+      });
+      stepMs = HOUR_MS;
+      desk.expecting.add('call-1');
+      await openStream(port, `/ws/stream/call-1/${tokenAt(before)}`);
+      await openStream(port, `/ws/stream/call-1/${tokenAt(before + stepMs)}`);
+      expect(await upgrade(port, `/ws/stream/call-1/${tokenAt(before - 60_000)}`)).toMatchObject({
+        status: 401,
+      });
+      expect(desk.streams).toHaveLength(3);
+    },
+  );
 
   it('is refused with a wrong signature of the upgrade', async () => {
     const { port, clock } = await startServer({ carrier });

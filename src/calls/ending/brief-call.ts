@@ -42,7 +42,7 @@ export function recordBriefly(
   environment: CallEnvironment,
 ): EndedCall {
   const { callId, carrierCallId, caller, callee, direction, prepared } = call;
-  const ledger = new CallLedger(callId, environment);
+  const ledger = new CallLedger(callId, environment, undefined, environment.others?.claimedTerm(callId));
   const parties = { carrierCallId, carrier: environment.carrier.id, direction, caller, callee };
   ledger.publish({ type: 'call.status', status: 'initiated', ...parties });
   prepared?.book(ledger, { isCharged: false });

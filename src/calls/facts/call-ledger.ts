@@ -54,12 +54,14 @@ export interface LedgerState {
 export interface ResumedCall {
   /** All that is known of it. */
   readonly record: CallRecord;
-  /** When its last fact was stated, at the earliest. */
+  /** When the process that had it stated its last fact, at the earliest. */
   readonly at: number;
   /** Undefined where it is lost: then the record tells. */
   readonly state: LedgerState | undefined;
   /** The process before has handed it over, and told all that it used. @default false: its use may have been told in part */
   readonly wasLetGo?: boolean;
+  /** As in `LeftCall`. */
+  readonly aheadMs?: number | undefined;
 }
 
 export class CallLedger {
@@ -90,14 +92,17 @@ export class CallLedger {
     callId: string,
     environment: Pick<CallEnvironment, 'nodeId' | 'bus' | 'clock' | 'carrier' | 'pricing' | 'privacy'>,
     resumed?: ResumedCall,
+    term?: number,
   ) {
     const { nodeId, bus, pricing, carrier } = environment;
-    const clock = steadyClock(environment.clock);
+    // That of the process before may have been ahead: what comes now comes after all that is known.
+    const earliest = resumed === undefined ? 0 : Math.max(resumed.at, lastTimeIn(resumed.record));
+    const clock = steadyClock(environment.clock, { aheadMs: resumed?.aheadMs, earliest });
     this.clock = clock;
     this.#policy = environment.privacy ?? ALL_KEPT;
     this.#privacy = new FactPrivacy(this.#policy, resumed?.state?.words);
     this.#toolTexts = new ToolTexts(resumed?.record);
-    this.#stamp = new FactStamp(callId, { nodeId, bus, clock }, resumed);
+    this.#stamp = new FactStamp(callId, { nodeId, bus, clock }, { ...resumed, term });
     const tell = (fact: CallFact) => this.#stamp.publish(fact, this.#endedAt);
     this.#cost = new RunningCost({ pricing, carrier, clock, tell }, resumed && costBefore(resumed));
     if (resumed !== undefined) this.#goOn(resumed);
@@ -119,6 +124,11 @@ export class CallLedger {
   /** In which its facts are stated. */
   get term(): number {
     return this.#stamp.term;
+  }
+
+  /** As `FactStamp.raise`. */
+  raiseTerm(term: number): void {
+    this.#stamp.raise(term);
   }
 
   /** What the caller experiences now; undefined before agent and caller talk. */
@@ -327,6 +337,12 @@ function answeredDirection(fact: CallFact): CallDirection | undefined {
 
 function costBefore({ record, state, wasLetGo = false }: ResumedCall) {
   return { record, state: state?.cost, isComplete: wasLetGo };
+}
+
+/** Of a call that is up. What else has a time was told with one of these. */
+function lastTimeIn({ startedAt, answeredAt, phase, transcript, incidents, transfer }: CallRecord): number {
+  const times = [phase?.since, transcript.at(-1)?.at, incidents.at(-1)?.at, transfer?.startedAt, answeredAt];
+  return times.reduce((last: number, at) => Math.max(last, at ?? 0), startedAt);
 }
 
 /** The highest number behind `prefix` in the ids of `entries`; 0 without any. */

@@ -69,6 +69,8 @@ export interface CallCallbacks {
 export interface AttachedCallbacks {
   /** Knows a call that began before, whose end is still to come. The function that it returns takes that back. */
   adopt(record: CallRecord): () => void;
+  /** Another process has the call, and tells of its end. */
+  leave(callId: string): void;
   /** Runs `onCallEnd` for a call that was over before, and whose process died meanwhile. */
   redeliver(record: CallRecord): void;
   /** Resolves when no `onCallEnd` is running. May never, if one of them never returns. */
@@ -139,6 +141,9 @@ export function attachCallbacks(bus: EventBus, options: CallbackOptions): Attach
     adopt(record) {
       records.set(record.callId, record);
       return () => void records.delete(record.callId);
+    },
+    leave(callId) {
+      records.delete(callId);
     },
     redeliver(record) {
       tellEnd({ ...record, redelivered: true });

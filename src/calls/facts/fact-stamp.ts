@@ -11,28 +11,37 @@ export class FactStamp {
   readonly #nodeId: string;
   readonly #bus: EventBus;
   readonly #clock: Clock;
-  readonly term: number;
+  #term: number;
   /** Undefined where the call began here. */
   readonly #originId: string | undefined;
   #seq: number;
   #at: number;
   #isClosed = false;
 
-  /** `record`: what is known of a call that was had before. `at`: when its last fact was stated, at the earliest. */
+  /** `record`: what is known of a call that was had before. `at`: when its last fact was stated, at the earliest. `term`: at least. */
   constructor(
     callId: string,
     context: { nodeId: string; bus: EventBus; clock: Clock },
-    { record, at }: { record?: CallRecord; at: number } = { at: 0 },
+    { record, at = 0, term = 1 }: { record?: CallRecord; at?: number; term?: number | undefined } = {},
   ) {
     this.callId = callId;
     this.#nodeId = context.nodeId;
     this.#bus = context.bus;
     this.#clock = context.clock;
-    this.term = record === undefined ? 1 : termAfter(record, context.nodeId);
+    this.#term = Math.max(term, record === undefined ? 1 : termAfter(record, context.nodeId));
     const originId = record && originOf(record);
     this.#originId = originId === context.nodeId ? undefined : originId;
     this.#seq = record?.seq ?? 0;
     this.#at = at;
+  }
+
+  get term(): number {
+    return this.#term;
+  }
+
+  /** What is stated from now on is, at least, in this term. */
+  raise(term: number): void {
+    this.#term = Math.max(this.#term, term);
   }
 
   /** Another process has the call, or it was deleted: it is not for this one to say more of it. Idempotent. */
@@ -46,7 +55,7 @@ export class FactStamp {
     this.#seq += 1;
     this.#at = Math.max(this.#at, at);
     // One literal: the objects are kept, and a spread in the middle would make each larger.
-    const [callId, nodeId, term] = [this.callId, this.#nodeId, this.term];
+    const [callId, nodeId, term] = [this.callId, this.#nodeId, this.#term];
     const event = { callId, nodeId, term, seq: this.#seq, at: this.#at, ...fact };
     this.#bus.publish(this.#originId === undefined ? event : { ...event, originId: this.#originId });
   }

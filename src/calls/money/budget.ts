@@ -48,6 +48,9 @@ export class Budget {
   readonly #live = new Map<string, CallSpending>();
   readonly #ended: TimedMap<string, CallSpending>;
   readonly #warned = new Set<Window>();
+  /** What others may have spent meanwhile that nobody hears of. */
+  #assumed: Spending | undefined;
+  #unheard: () => number = () => 0;
 
   constructor(limits: BudgetLimits, options: { clock: Clock; logger: Logger; events: BudgetEvents }) {
     const { clock, logger, events } = options;
@@ -71,15 +74,35 @@ export class Budget {
     else if (event.type === 'cost.updated') this.#charge(event.callId, event.cost);
   }
 
+  /**
+   * From now on the limits of an hour and a day hold for several processes together, and `hearElsewhere` is given what the others state. `unheard`: how many
+   * others there are of which nothing is heard at present. They are taken to spend as this one does, so that each has its share of what is left.
+   */
+  shareWith(unheard: () => number): void {
+    this.#unheard = unheard;
+  }
+
+  /**
+   * To be given every fact of other processes that share the budget: those of a call in order, and it does no harm to hear them again. `agoMs`: how long ago it
+   * was told, by a clock that the processes share. What was spent counts in the hour of that, because their own clocks may differ. @default by the date of the fact
+   */
+  hearElsewhere(event: CallEvent, { agoMs }: { agoMs?: number | undefined } = {}): void {
+    if (event.type === 'cost.updated') {
+      const spentAgoMs = Math.max(0, agoMs ?? this.#clock.wallNow() - event.at);
+      this.#charge(event.callId, event.cost, { agoMs: spentAgoMs, isElsewhere: true });
+    } else this.hear(event);
+  }
+
   /** A call that ended too long ago is left as it was counted: what is new of its cost is not known any more. */
-  #charge(callId: string, cost: Cost): void {
+  #charge(callId: string, cost: Cost, { agoMs = 0, isElsewhere = false } = {}): void {
     const ended = this.#ended.get(callId);
     const before = ended ?? this.#live.get(callId);
     if (before === undefined) return;
     const now = this.#clock.now();
     const micros = Math.round(cost.total * MICROS);
-    const spentAt = micros > before.micros ? now : before.spentAt;
+    const spentAt = micros > before.micros ? now - agoMs : before.spentAt;
     this.#spending.add(micros - before.micros, { agoMs: now - spentAt });
+    if (!isElsewhere) this.#assume(micros - before.micros);
     const share = shareOf(micros, this.#limits.perCall);
     const after = { micros, spentAt, isNear: before.isNear || share >= NEAR };
     if (ended === undefined) this.#live.set(callId, after);
@@ -149,7 +172,19 @@ export class Budget {
   }
 
   #share(window: Window): number {
-    return shareOf(this.#spending.within(window), this.#limits[window]);
+    const assumed = this.#unheard() > 0 ? (this.#assumed?.within(window) ?? 0) : 0;
+    return shareOf(this.#spending.within(window) + assumed, this.#limits[window]);
+  }
+
+  /** What others have spent meanwhile is heard as soon as they are. */
+  #assume(micros: number): void {
+    const unheard = this.#unheard();
+    if (unheard === 0) {
+      this.#assumed = undefined;
+      return;
+    }
+    this.#assumed ??= new Spending(this.#clock);
+    this.#assumed.add(micros * unheard);
   }
 
   /** Once each time that the window fills up. */

@@ -26,10 +26,15 @@ export class CostWatch {
     this.#options = options;
   }
 
-  /** Asks until the cost is known. Does nothing where the carrier cannot tell. */
+  /** False where the carrier cannot tell. */
+  get canAsk(): boolean {
+    const { supports, rest } = this.#options.carrier;
+    return supports.callCost && rest.configured;
+  }
+
+  /** Asks until the cost is known, where it can. */
   follow(call: CostedCall): void {
-    const { carrier } = this.#options;
-    if (!carrier.supports.callCost || !carrier.rest.configured || this.#closed) return;
+    if (!this.canAsk || this.#closed) return;
     this.#ask(call, 0);
     const [oldest] = this.#timers.keys();
     if (this.#timers.size > MAX_CALLS && oldest !== undefined) this.leave(oldest);

@@ -1,6 +1,7 @@
 // What a fact says where the operator keeps no words, or no keys: the last thing that is done to it before anybody hears it.
 import type { CallFact } from '../../contract/call-event.js';
 import type { ToolCall, TranscriptEntry } from '../../contract/call-record.js';
+import { NO_SUCH_TOOL, readEntryText } from '../../conversation/tools.js';
 import { KEYS_TEXT } from '../../engines/pressed-keys.js';
 
 /** What of a call is told and kept. */
@@ -16,10 +17,11 @@ export const SENT_KEYS = 'Sent keys ';
 /** Stands in a transcript for keys that are not kept. */
 export const KEYS_LEFT_OUT = '[keys]';
 
+/** Stands for the name of a tool that nobody has: the model's own words, which may be the caller's. */
+export const UNKNOWN_TOOL = '[unknown tool]';
+
 const PRESSED = new RegExp(`${KEYS_TEXT}[0-9A-D*#](?: [0-9A-D*#](?!\\w))*`, 'g');
 const TOOL_FAILED = 'The tool failed.';
-/** The name in the entry of a tool, and whether it failed. */
-const TOOL_TEXT = /^(.*?)(?: (failed): |: |$)/s;
 
 /** The fact without words or keys, where none are kept; undefined where nothing is left of it. */
 export function privateFact(fact: CallFact, policy: PrivacyPolicy): CallFact | undefined {
@@ -67,13 +69,16 @@ function privateText(text: string, { transcript, keys }: PrivacyPolicy): string 
 function privateTool(tool: ToolCall, { transcript, keys }: PrivacyPolicy): ToolCall {
   const isQuoting = transcript === 'none' || keys === 'none';
   const error = isQuoting && tool.error !== null ? TOOL_FAILED : tool.error;
-  return { ...tool, arguments: null, result: null, error };
+  const name = tool.error === NO_SUCH_TOOL ? UNKNOWN_TOOL : tool.name;
+  return { ...tool, name, arguments: null, result: null, error };
 }
 
 /** The entry of a tool without its result, and without its error where that may quote keys. */
 function toolText({ text, final }: TranscriptEntry, { keys }: PrivacyPolicy): string {
-  const [, name = '', failed] = TOOL_TEXT.exec(text) ?? [];
+  // A name that was made up may read like anything.
+  const told = text.endsWith(` failed: ${NO_SUCH_TOOL}`) ? `${UNKNOWN_TOOL} failed: ${NO_SUCH_TOOL}` : text;
+  const { name, hasFailed } = readEntryText(told);
   if (!final) return name;
-  if (failed === undefined) return `${name}: done`;
-  return keys === 'none' ? `${name} failed` : text;
+  if (!hasFailed) return `${name}: done`;
+  return keys === 'none' ? `${name} failed` : told;
 }

@@ -9,6 +9,8 @@ const LOOK_MS = 20;
 const LONGEST_WAIT_MS = 5000;
 /** A call whose stream did not come is tried again after this. */
 const TRY_AGAIN_MS = 5000;
+/** A call whose stream came here after all is tried again after this, and each time that happens again after twice as long. */
+const RETURNED_MS = 1000;
 /** Streams that are replaced at once: each costs both processes and the carrier a burst of work, and with more of them every caller waits longer. */
 const AT_ONCE = 4;
 
@@ -18,6 +20,8 @@ export interface MovableCall {
   readonly carrierCallId: string | null;
   readonly wayOut: 'stream' | 'state' | undefined;
   readonly isQuiet: boolean;
+  /** True while a stream is to come that is not there yet. */
+  readonly awaitsStream: boolean;
   /** False while something is under way that this process alone knows the end of. */
   readonly mayLeave: boolean;
   renewStream(): void;
@@ -38,6 +42,8 @@ interface Move {
   from: number;
   /** Until then the other process may take it with its stream; undefined while none is asked for. */
   until: number | undefined;
+  /** How often its stream came here. */
+  returns: number;
 }
 
 export class CallMover {
@@ -62,7 +68,7 @@ export class CallMover {
 
   /** The other process cannot have the call: it is not asked again. */
   keep(callId: string): void {
-    this.#moves.set(callId, { from: Number.POSITIVE_INFINITY, until: undefined });
+    this.#moves.set(callId, { from: Number.POSITIVE_INFINITY, until: undefined, returns: 0 });
   }
 
   /** Idempotent. */
@@ -79,9 +85,11 @@ export class CallMover {
     const isReceived = this.#options.isReceived();
     let room = isReceived ? AT_ONCE - replacing.length : 0;
     for (const call of calls) {
-      const move = this.#moves.get(call.callId) ?? { from: now, until: undefined };
+      const move = this.#moves.get(call.callId) ?? { from: now, until: undefined, returns: 0 };
       this.#moves.set(call.callId, move);
-      if (move.until !== undefined) this.#giveUp(call, move, now);
+      if (move.until !== undefined && call.wayOut === 'stream' && !call.awaitsStream)
+        this.#returned(call, move, now);
+      else if (move.until !== undefined) this.#giveUp(call, move, now);
       else if (call.wayOut === 'state' && isReceived && now >= move.from) {
         move.until = now + REPLACING_MS;
         this.#options.send(call);
@@ -94,15 +102,21 @@ export class CallMover {
     this.#timer = clock.after(LOOK_MS, () => this.#look());
   }
 
+  /** Its stream came to this process, or the carrier refuses it one. Each try is a gap that the caller hears. */
+  #returned({ callId }: MovableCall, move: Move, now: number): void {
+    this.#keepUntil(now + RETURNED_MS * 2 ** move.returns, callId, move);
+    move.returns += 1;
+  }
+
   /** A call that was not taken in time. */
   #giveUp({ callId }: MovableCall, move: Move, now: number): void {
-    if (move.until === undefined || now < move.until) return;
-    this.#options.logger.warn(
-      { callId },
-      'the call was not moved in time: it goes on here, and is tried again',
-    );
+    if (move.until !== undefined && now >= move.until) this.#keepUntil(now + TRY_AGAIN_MS, callId, move);
+  }
+
+  #keepUntil(from: number, callId: string, move: Move): void {
+    this.#options.logger.warn({ callId }, 'the call was not moved: it goes on here, and is tried again');
     move.until = undefined;
-    move.from = now + TRY_AGAIN_MS;
+    move.from = from;
   }
 }
 

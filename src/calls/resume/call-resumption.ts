@@ -29,12 +29,12 @@ const ASK_AGAIN_MS = 1000;
  * by knowing its ID.
  */
 export function lossOf(
-  { record, state, lastAliveAt }: LeftCall,
+  { record, state, lastAliveAt, aheadMs = 0 }: LeftCall,
   { carrier, clock }: CallEnvironment,
 ): Loss | undefined {
   if (carrier.streamTokenKey === undefined) return 'not-kept';
   if (record.carrier !== carrier.id) return 'other-carrier';
-  if (clock.wallNow() - lastAliveAt > RESUMABLE_MS) return 'late';
+  if (clock.wallNow() + aheadMs - lastAliveAt > RESUMABLE_MS) return 'late';
   if (state?.outbound != null) return undefined;
   if (record.carrierCallId === null) return 'unplaced';
   return isUpHere(record) ? undefined : 'unreadable';
@@ -165,6 +165,8 @@ export class CallResumption {
     const { awaitedSince } = this;
     if (awaitedSince === null) return;
     this.#isPending = false;
+    // Its first stream has come to this process, and nobody has noticed anything.
+    if (this.#left.wasLetGo === true && this.#left.record.mode === null) return;
     const gapMs = Math.max(0, this.#context.ledger.clock.wallNow() - awaitedSince);
     this.#note({ durationMs: Math.round(gapMs) });
   }

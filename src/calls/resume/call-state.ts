@@ -43,6 +43,10 @@ export interface CallState {
   readonly pausedBy?: readonly RecordingPauser[] | undefined;
   /** Since when the call waits for a process to take it up; null where one has. */
   readonly awaitedSince: number | null;
+  /** A process has died, and the one that let the call go had no stream to tell the caller by. @default false */
+  readonly isNoticeOwed?: boolean | undefined;
+  /** How far the time that processes share is ahead of the dates of the call, in milliseconds. Absent where they share a clock. */
+  readonly sharedAheadMs?: number | undefined;
   /** The newest facts, which the store may not have yet. */
   readonly facts: readonly CallEvent[];
 }
@@ -51,10 +55,14 @@ export interface CallState {
 export interface LeftCall {
   readonly record: CallRecord;
   readonly state: CallState | undefined;
-  /** When that process was known to be there last. */
+  /** When that process was known to be there last, as the call is dated. */
   readonly lastAliveAt: number;
+  /** How far the dates of the call are ahead of the clock of this process, in milliseconds: it keeps those that it began with. @default 0 */
+  readonly aheadMs?: number | undefined;
   /** It has let the call go, and told all that it had used. @default false: it died */
   readonly wasLetGo?: boolean;
+  /** In which this process has it. @default one more than that of the record */
+  readonly term?: number | undefined;
   /** Resolves when that process writes nothing more of the call. @default it is gone */
   readonly free?: Promise<void> | undefined;
 }

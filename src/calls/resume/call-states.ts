@@ -1,12 +1,16 @@
 // Keeps what another process needs to go on with each live call, as it changes. No call waits for it but before it does something outside.
 import type { Clock } from '../../base/clock.js';
-import { within } from '../../base/pause.js';
+import { pause, toNextRound, within } from '../../base/pause.js';
 import type { CallEvent } from '../../contract/call-event.js';
 import type { EventBus } from '../../events/bus.js';
 import { type CallState, encodeState } from './call-state.js';
 
 /** Where it is kept: the newest text of each call. No method rejects. */
 export interface StateStore {
+  /** False while it can take nothing: nothing is encoded for it. Whoever has it says `changed` of every call once it can. @default true */
+  readonly isTaking?: boolean;
+  /** States of all calls are written together, once in so many milliseconds, but for those that are waited for, the first of a call, and one in which something was said to its end. @default 0: each at once */
+  readonly gatherMs?: number;
   write(callId: string, text: string): Promise<void>;
   remove(callId: string): Promise<void>;
 }
@@ -25,6 +29,12 @@ interface Kept {
   writing: Promise<void> | undefined;
   /** Something has changed since the last write began. */
   isStale: boolean;
+  /** It is not to wait for those of other calls. */
+  isUrgent: boolean;
+  /** Set while its write waits for those of other calls: ends that. */
+  gathering: AbortController | undefined;
+  /** How many wait for it to be written. */
+  waiters: number;
   isOver: boolean;
 }
 
@@ -67,10 +77,19 @@ export class CallStates {
   ): void {
     const since = this.#options.clock.now();
     const recent = facts.map((fact) => ({ fact, since }));
-    const kept: Kept = { facts: recent, free, writing: undefined, isStale: false, isOver: false };
+    const kept: Kept = {
+      facts: recent,
+      free,
+      writing: undefined,
+      isStale: false,
+      isUrgent: true,
+      gathering: undefined,
+      waiters: 0,
+      isOver: false,
+    };
     this.#kept.set(callId, kept);
-    // It may die before it has.
-    if (free !== undefined) this.#write(callId, kept);
+    // This process may die, too, before anything happens in the call.
+    this.#write(callId, kept);
   }
 
   /** Something has changed that no fact tells. */
@@ -136,7 +155,11 @@ export class CallStates {
     // What the caller is in the middle of is not worth a write. The agent tells of each sentence as it begins: the one before was heard.
     const isPartial =
       event.type === 'transcript.segment' && !event.entry.final && event.entry.role !== 'agent';
-    if (!isPartial) this.#write(callId, kept);
+    if (isPartial) return;
+    this.#write(callId, kept);
+    // Whoever goes on with the call would not know that it was said.
+    const isSaid = event.type === 'transcript.segment' && event.entry.final;
+    if (isSaid || event.type === 'turn.completed') this.#hurry(kept);
   }
 
   /** Undefined for a call that is over: what still comes of it is in its record. */
@@ -156,12 +179,29 @@ export class CallStates {
     await this.#nextTurn();
     await kept.free;
     while (kept.isStale && !kept.isOver) {
+      await this.#gather(kept);
+      if (kept.isOver) break;
       kept.isStale = false;
+      kept.isUrgent = false;
+      if (this.#options.store.isTaking === false) break;
       const state = this.#options.stateOf(callId);
       if (state === undefined) break;
       await this.#options.store.write(callId, encodeState({ ...state, facts: this.#factsOf(callId, kept) }));
     }
     kept.writing = undefined;
+  }
+
+  #hurry(kept: Kept): void {
+    kept.isUrgent = true;
+    kept.gathering?.abort();
+  }
+
+  async #gather(kept: Kept): Promise<void> {
+    const { clock, store } = this.#options;
+    if (store.gatherMs === undefined || kept.isUrgent || kept.waiters > 0) return;
+    kept.gathering = new AbortController();
+    await pause(clock, toNextRound(clock, store.gatherMs), kept.gathering.signal);
+    kept.gathering = undefined;
   }
 
   /** In order. */
@@ -172,7 +212,10 @@ export class CallStates {
   }
 
   async #upToDate(kept: Kept): Promise<void> {
+    kept.waiters += 1;
+    this.#hurry(kept);
     while (kept.writing !== undefined) await kept.writing;
+    kept.waiters -= 1;
   }
 
   #remove(callId: string): void {

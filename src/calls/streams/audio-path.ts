@@ -47,6 +47,8 @@ export interface AudioPathOptions {
   readonly tape?: LineTape | undefined;
   /** Where others may listen in. @default nobody does */
   readonly tap?: LineTap | undefined;
+  /** As in `CallEnvironment`. */
+  readonly noticeStall?: (() => void) | undefined;
   /** The ear threw. */
   onFailure(error: unknown): void;
 }
@@ -81,6 +83,7 @@ export class AudioPath implements SoundReceiver {
       ...way,
       clock,
       meters: options.meters,
+      noticeStall: options.noticeStall,
       listener: {
         played: (frame, atMs) => this.#envelope.speak(frame, atMs),
         passed: (bytes, { levels }, atMs) => this.#envelope.speakBytes(bytes, levels, atMs),

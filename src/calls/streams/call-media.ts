@@ -1,4 +1,5 @@
 // The media streams of one call: which one is up, which one is expected and until when, and how the next one is asked for.
+import { sharedNow } from '../../base/clock.js';
 import { CarrierError } from '../../base/errors.js';
 import { describeError } from '../../base/log.js';
 import type { StreamCodec, StreamInvitation, StreamResume } from '../../carriers/carrier.js';
@@ -184,7 +185,11 @@ export class CallMedia implements StreamListener {
       number: this.#number,
       agent,
     };
-    return inviteStream(facts, { ...this.#place, nowMs: environment.clock.wallNow(), ...options });
+    // Should it not get there, the next one may come to any process.
+    const isFirst = this.#came.size === 0 && this.#openings <= 1;
+    const streamHost = isFirst ? this.#context.firstStreamHost : undefined;
+    const nowMs = sharedNow(environment);
+    return inviteStream(facts, { ...this.#place, streamHost, nowMs, ...options });
   }
 
   /** The carrier says that a stream is over and the call is not. Undefined when no stream shall follow. */
@@ -287,6 +292,7 @@ export class CallMedia implements StreamListener {
       meters: environment.meters,
       logger,
       listener: this,
+      noticeStall: environment.noticeStall,
     });
     this.#incoming = stream;
     return stream;

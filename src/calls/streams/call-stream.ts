@@ -54,6 +54,8 @@ export interface CallStreamOptions {
   readonly meters: Meters;
   readonly logger: Logger;
   readonly listener: StreamListener;
+  /** As in `CallEnvironment`. */
+  readonly noticeStall?: (() => void) | undefined;
 }
 
 export class CallStream implements StreamReceiver {
@@ -99,6 +101,7 @@ export class CallStream implements StreamReceiver {
   }
 
   receiveText(text: string): void {
+    this.#options.noticeStall?.();
     if (this.#phase === 'gone') return;
     try {
       this.#receive(this.media.decode(text));
@@ -124,6 +127,7 @@ export class CallStream implements StreamReceiver {
 
   socketClosed(code: number): void {
     this.#isClosed = true;
+    this.#options.noticeStall?.();
     if (this.#phase === 'gone') return;
     this.#options.logger.debug({ callId: this.#options.callId, code }, 'media socket closed');
     this.lose();

@@ -52,13 +52,15 @@ export class StreamDeparture {
 
   #follow(loss: StreamLoss): void {
     const { media, conversation, keys, transfer, announcement, standing } = this.#parts;
+    const { environment } = this.#context;
     const verdict = judgeLoss(loss.type, {
       isAnnounced: announcement.ending !== undefined,
       isReportedOver: standing.over !== undefined,
       isTransferring: transfer.isPending,
       isReplaced: media.isExpected,
       isInstructed: media.isInstructed,
-      isCommanded: this.#context.environment.carrier.commands !== undefined,
+      isDoubtful: environment.others?.mayHaveTaken() === true,
+      isCommanded: environment.carrier.commands !== undefined,
       canReopen: media.canOpen,
     });
     if (verdict === 'end') {

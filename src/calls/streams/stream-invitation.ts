@@ -12,6 +12,8 @@ export interface InvitationOptions {
   readonly carrier: ResumableCarrier;
   /** Public host of this server, with a port if it has one. */
   readonly host: string;
+  /** Public host for the stream alone. @default `host` */
+  readonly streamHost?: string | undefined;
   /** How long the carrier waits behind the stream before it asks. */
   readonly holdSeconds: number;
   /** Epoch milliseconds. */
@@ -20,14 +22,14 @@ export interface InvitationOptions {
   readonly ttlMs?: number | undefined;
 }
 
-/** `wss://<host>/ws/stream/<callId>[/<token>]?caller=…&callee=…`, and the same facts as parameters. */
+/** `wss://<stream host>/ws/stream/<callId>[/<token>]?caller=…&callee=…`, and the same facts as parameters. */
 export function inviteStream(call: StreamFacts, options: InvitationOptions): StreamInvitation {
-  const { carrier, host, nowMs, ttlMs } = options;
+  const { carrier, host, streamHost = host, nowMs, ttlMs } = options;
   const { callId, caller, callee, number } = call;
   const key = carrier.streamTokenKey;
   const token = key === undefined ? '' : `/${issueStreamToken(key, { ...call, ttlMs }, nowMs)}`;
   const query = `caller=${encodeValue(caller)}&callee=${encodeValue(callee)}`;
-  const url = `wss://${host}/ws/stream/${callId}${token}?${query}`;
+  const url = `wss://${streamHost}/ws/stream/${callId}${token}?${query}`;
   return { url, parameters: { caller, callee }, resume: resumeAt({ callId, number: number + 1 }, options) };
 }
 

@@ -13,6 +13,8 @@ export interface LossSituation {
   readonly isReplaced: boolean;
   /** The carrier was told of another stream, and has ended this one perhaps for that. */
   readonly isInstructed: boolean;
+  /** Another process may have the call, and its stream has taken the place of this one. */
+  readonly isDoubtful: boolean;
   /** The carrier is steered by commands: a call without a stream stays up. */
   readonly isCommanded: boolean;
   /** Another stream can be had. */
@@ -29,7 +31,7 @@ export function judgeLoss(type: StreamLoss['type'], situation: LossSituation): L
   if (type === 'broken') return 'end';
   if (situation.isReportedOver) return type === 'stop' ? 'end' : 'as-reported';
   if (situation.isTransferring) return 'wait';
-  if (type === 'stop' && situation.isInstructed) return 'ask';
+  if (type === 'stop' && (situation.isInstructed || situation.isDoubtful)) return 'ask';
   if (situation.isReplaced) return 'wait';
   if (type === 'lost' && situation.canReopen) return 'reopen';
   return 'end';

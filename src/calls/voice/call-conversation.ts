@@ -279,6 +279,7 @@ export class CallConversation {
         requested: (id, outcome) => this.#requests.settle(id, outcome),
         logger,
         meters,
+        noticeStall: environment.noticeStall,
         onFact: (fact) => this.#state(fact),
         onEnd: (reason, failure) => this.#ends(reason, failure),
         onFailure: (error) => this.#fail(error),

@@ -76,6 +76,8 @@ export interface VoiceOptions {
   readonly tape?: AudioPathOptions['tape'];
   /** As in `AudioPathOptions`. */
   readonly tap?: AudioPathOptions['tap'];
+  /** As in `CallEnvironment`. */
+  readonly noticeStall?: (() => void) | undefined;
   readonly logger: Logger;
   readonly meters: Meters;
   onFact(fact: EngineFact): void;
@@ -118,6 +120,7 @@ export class CallVoice {
       meters,
       tape: options.tape,
       tap: options.tap,
+      noticeStall: options.noticeStall,
       onFailure: (error) => options.onFailure(error),
     });
     const parties = { callId, caller, callee, direction };

@@ -63,7 +63,8 @@ class MovedCall {
     const states = { whole: this.ledger.state, lost: undefined };
     const stored = { record: this.record, state: typeof state === 'string' ? states[state] : state };
     const kept = JSON.parse(JSON.stringify(stored)) as { record: CallRecord; state: LedgerState | undefined };
-    const at = this.events.at(-1)?.at ?? 0;
+    // Who is given a call knows no better time than its own.
+    const at = wasLetGo ? this.clock.wallNow() : (this.events.at(-1)?.at ?? 0);
     // The one before says nothing any more.
     this.#bus = undefined;
     this.ledger = this.#ledger(prices, { record: kept.record, state: kept.state, at, wasLetGo });
@@ -355,6 +356,27 @@ describe('a ledger of a call that another process had', () => {
     call.ledger.phase('listening');
     expect(call.events.at(-1)).toMatchObject({ phase: 'listening', previous: 'speaking' });
   });
+
+  it.each(['whole', 'lost'] as const)(
+    'dates nothing before what is known, wherever its own clock stands: a state that is %s',
+    (state) => {
+      const call = new MovedCall();
+      call.clock.advance(5000);
+      call.ledger.keysSent('1');
+      call.ledger.phase('speaking');
+      const before = call.record?.phase?.since ?? 0;
+      // Of another machine.
+      call.clock.setWall(-30_000);
+      call.moves({ state });
+      call.clock.advance(1000);
+      call.ledger.keysSent('2');
+      expect(call.record?.transcript.map(({ id, at }) => [id, at - before])).toEqual([
+        ['sent-keys-1', 0],
+        ['sent-keys-2', 1000],
+      ]);
+      expect(call.ends().durationMs).toBe(6000);
+    },
+  );
 
   it('leaves no goodbye', () => {
     const call = new MovedCall();

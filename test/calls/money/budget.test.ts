@@ -383,3 +383,99 @@ it('spending slides out of its window by the minute', () => {
   clock.advance(24 * 60 * 60_000);
   expect([spending.within('perHour'), spending.within('perDay')]).toEqual([0, 0]);
 });
+
+const HOUR_MS = 60 * 60_000;
+
+describe('a budget that several processes share', () => {
+  const open = (unheard: () => number) => {
+    const clock = new FakeClock();
+    const told: string[] = [];
+    const events = { near: () => {}, over: (callId: string) => void told.push(callId) };
+    const budget = new Budget({ perHour: 1 }, { clock, logger: new RecordedLogger(), events });
+    budget.shareWith(unheard);
+    const facts = (callId: string, total: number, agoMs = 0) =>
+      stamp([started(), costing(total)], { callId, at: clock.wallNow() - agoMs, stepMs: 0 });
+    const hear = (...fact: Parameters<typeof facts>) => {
+      for (const event of facts(...fact)) budget.hear(event);
+    };
+    const hearElsewhere = (...fact: Parameters<typeof facts>) => {
+      for (const event of facts(...fact)) budget.hearElsewhere(event);
+    };
+    const heardAgo = (callId: string, total: number, { agoMs, byMs }: { agoMs: number; byMs: number }) => {
+      for (const event of facts(callId, total, agoMs - byMs)) budget.hearElsewhere(event, { agoMs });
+    };
+    return { budget, clock, hear, hearElsewhere, heardAgo };
+  };
+
+  it('counts what others spend, once, however often it is heard', () => {
+    const { budget, hear, hearElsewhere } = open(() => 0);
+    hear('call-1', 0.4);
+    for (let time = 0; time < 3; time += 1) hearElsewhere('call-2', 0.5);
+    expect(budget.exhausted).toBeUndefined();
+    hearElsewhere('call-2', 0.6);
+    expect(budget.exhausted).toBe('perHour');
+  });
+
+  it('counts it from when it was spent', () => {
+    const { budget, clock, hearElsewhere } = open(() => 0);
+    hearElsewhere('call-2', 1, 30 * 60_000);
+    expect(budget.exhausted).toBe('perHour');
+    clock.advance(31 * 60_000);
+    expect(budget.exhausted).toBeUndefined();
+    hearElsewhere('call-3', 1, 61 * 60_000);
+    expect(budget.exhausted).toBeUndefined();
+  });
+
+  it.each([HOUR_MS, -HOUR_MS])(
+    'counts it from when it was told, where the clock of the other is %i ms ahead',
+    (byMs) => {
+      const { budget, clock, heardAgo } = open(() => 0);
+      heardAgo('call-2', 1, { agoMs: 30 * 60_000, byMs });
+      expect(budget.exhausted).toBe('perHour');
+      clock.advance(31 * 60_000);
+      expect(budget.exhausted).toBeUndefined();
+    },
+  );
+
+  it('charges a call that comes from another process for what it costs here', () => {
+    const { budget, hear, hearElsewhere } = open(() => 0);
+    hearElsewhere('call-1', 0.6);
+    hear('call-1', 0.9);
+    expect(budget.exhausted).toBeUndefined();
+    hear('call-1', 1);
+    expect(budget.exhausted).toBe('perHour');
+  });
+
+  it('leaves each its share of the rest while nothing is heard', () => {
+    let unheard = 0;
+    const { budget, hear, hearElsewhere } = open(() => unheard);
+    hear('call-1', 0.1);
+    hearElsewhere('call-2', 0.3);
+    unheard = 2;
+    // A third of what is left.
+    hear('call-1', 0.29);
+    expect(budget.exhausted).toBeUndefined();
+    hear('call-1', 0.3);
+    expect(budget.exhausted).toBe('perHour');
+    unheard = 0;
+    expect(budget.exhausted).toBeUndefined();
+    hearElsewhere('call-2', 0.69);
+    expect(budget.exhausted).toBeUndefined();
+    hear('call-1', 0.31);
+    expect(budget.exhausted).toBe('perHour');
+  });
+
+  it('forgets what it assumed of a silence once others were heard', () => {
+    let unheard = 1;
+    const { budget, hear } = open(() => unheard);
+    hear('call-1', 0.4);
+    unheard = 0;
+    hear('call-1', 0.41);
+    unheard = 1;
+    hear('call-1', 0.5);
+    // 0.5, and 0.09 of the second silence.
+    expect(budget.exhausted).toBeUndefined();
+    hear('call-1', 0.705);
+    expect(budget.exhausted).toBe('perHour');
+  });
+});

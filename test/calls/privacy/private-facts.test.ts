@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { privateFact } from '../../../src/calls/privacy/private-facts.js';
 import type { CallFact } from '../../../src/contract/call-event.js';
 import type { ToolCall } from '../../../src/contract/call-record.js';
+import { NO_SUCH_TOOL } from '../../../src/conversation/tools.js';
 import { keysAsText } from '../../../src/engines/pressed-keys.js';
 import { toolCall, turn } from '../../support/call-facts.js';
 
@@ -41,6 +42,22 @@ describe('privateFact', () => {
     expect(privateFact(completed(texts), NO_WORDS)).toMatchObject({
       turn: { userText: '', agentText: '', agentTextUnheard: '', toolCalls: [{ error: 'The tool failed.' }] },
     });
+  });
+
+  it.each([NO_WORDS, NO_KEYS, REDACTED])('does not name a tool that nobody has: %j', (policy) => {
+    for (const name of ['my_card_is_4111', 'say: 4111', '4111 failed: 4111', 'card\n4111']) {
+      const tool = toolCall({ name, error: NO_SUCH_TOOL });
+      const entry = { id: 't1', turnIndex: 0, role: 'tool', at: 1, final: true } as const;
+      const text = `${name} failed: ${NO_SUCH_TOOL}`;
+      const facts: CallFact[] = [
+        { type: 'transcript.segment', entry: { ...entry, text }, tool },
+        completed({ toolCalls: [tool] }),
+      ];
+      for (const fact of facts) {
+        expect(JSON.stringify(privateFact(fact, ALL))).toContain('4111');
+        expect(JSON.stringify(privateFact(fact, policy))).not.toContain('4111');
+      }
+    }
   });
 
   it('says who got the caller, and not what was told of them', () => {

@@ -10,14 +10,19 @@ function setUp(count: number) {
   const [asked, sent]: [string[], string[]] = [[], []];
   const calls = Array.from({ length: count }, (_, index) => {
     const callId = `call-${index}`;
-    return {
+    const call = {
       callId,
       carrierCallId: null,
       wayOut: 'stream' as MovableCall['wayOut'],
       isQuiet: true,
       mayLeave: true,
-      renewStream: () => void asked.push(callId),
+      awaitsStream: false,
+      renewStream() {
+        call.awaitsStream = true;
+        asked.push(callId);
+      },
     };
+    return call;
   });
   const other = { isStill: false };
   const mover = new CallMover({
@@ -77,6 +82,27 @@ describe('calls on their way to another process', () => {
     expect(asked.length).toBe(1);
     clock.advance(40);
     expect(asked).toEqual(['call-0', 'call-1']);
+  });
+
+  it('leave room for others once their streams have come here, and are tried again after longer and longer', () => {
+    const { clock, calls, asked, mover } = setUp(5);
+    const comeHere = () => {
+      for (const call of calls) call.awaitsStream = false;
+    };
+    mover.start();
+    expect(asked).toHaveLength(4);
+    comeHere();
+    clock.advance(40);
+    expect(asked.slice(4)).toEqual(['call-4']);
+    calls.splice(1);
+    const at = () => asked.filter((callId) => callId === 'call-0').length;
+    for (const [tries, pauseMs] of [1000, 2000, 4000, 8000].entries()) {
+      comeHere();
+      clock.advance(pauseMs - 40);
+      expect(at()).toBe(tries + 1);
+      clock.advance(80);
+      expect(at()).toBe(tries + 2);
+    }
   });
 
   it('stay while that process stands still', () => {

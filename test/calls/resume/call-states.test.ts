@@ -13,6 +13,8 @@ class SlowStore implements StateStore {
   readonly removed: string[] = [];
   #go: (() => void)[] = [];
   isSlow = false;
+  isTaking = true;
+  declare gatherMs?: number;
 
   async write(_: string, text: string): Promise<void> {
     if (this.isSlow) await new Promise<void>((resolve) => void this.#go.push(resolve));
@@ -82,6 +84,61 @@ describe('what is kept of a live call', () => {
     await store.letGo(clock);
     await store.letGo(clock);
     expect(hosts()).toEqual(['0', '3']);
+  });
+
+  it('is written once in a while with those of other calls, but at first, when words are final, and where something waits for it', async () => {
+    const { clock, store, states, state, tell, hosts } = setUp();
+    store.gatherMs = 100;
+    tell(started());
+    await clock.advanceAsync(10);
+    for (const moment of ['1', '2']) {
+      state(moment);
+      tell(said(false, 'agent'));
+      await clock.advanceAsync(10);
+    }
+    expect(hosts()).toEqual(['0']);
+    await clock.advanceAsync(70);
+    expect(hosts()).toEqual(['0', '2']);
+    state('3');
+    states.changed('call-1');
+    await clock.advanceAsync(10);
+    let isWritten = false;
+    void states.written('call-1').then(() => {
+      isWritten = true;
+    });
+    await clock.advanceAsync(0);
+    expect([hosts(), isWritten]).toEqual([['0', '2', '3'], true]);
+    state('4');
+    states.changed('call-1');
+    await clock.advanceAsync(10);
+    tell(said(true));
+    await clock.advanceAsync(0);
+    expect(hosts()).toEqual(['0', '2', '3', '4']);
+    state('5');
+    states.changed('call-1');
+    await clock.advanceAsync(10);
+    tell(ended());
+    await clock.advanceAsync(0);
+    expect([hosts().at(-1), store.removed, clock.pending]).toEqual(['4', ['call-1'], 0]);
+  });
+
+  it('is not even made while nobody can take it, and is once it has changed after that', async () => {
+    const { clock, store, states, live, tell } = setUp();
+    let made = 0;
+    const { state } = live;
+    const encoded = () => {
+      made += 1;
+      return '1';
+    };
+    live.state = { ...state, host: { toJSON: encoded } as never } as never;
+    store.isTaking = false;
+    tell(started());
+    await clock.advanceAsync(0);
+    expect([made, store.written]).toEqual([0, []]);
+    store.isTaking = true;
+    states.changed('call-1');
+    await clock.advanceAsync(0);
+    expect([made, store.written.length]).toEqual([1, 1]);
   });
 
   it('has the facts of the last second with it', async () => {
@@ -202,9 +259,12 @@ describe('what is kept of a live call', () => {
     expect(hosts()).toEqual(['1']);
   });
 
-  it('is written although nothing happens in it, since the process that has given it may have died', async () => {
+  it.each([
+    ['has given it may have died', { free: Promise.resolve() }],
+    ['has taken it over may die, too', {}],
+  ])('is written although nothing happens in it, since the process that %s', async (_, about) => {
     const { clock, states, hosts } = setUp();
-    states.adopt('call-1', { free: Promise.resolve() });
+    states.adopt('call-1', about);
     await clock.advanceAsync(0);
     expect(hosts()).toEqual(['0']);
   });

@@ -88,6 +88,7 @@ export class KeptScene extends Scene {
     options = this.options,
     before = this.states.texts,
     wasLetGo = false,
+    behindMs = 0,
     of = (record) => record,
   }: {
     gapMs?: number;
@@ -98,6 +99,8 @@ export class KeptScene extends Scene {
     before?: ReadonlyMap<string, string>;
     /** The process was not killed: it has handed the call over. */
     wasLetGo?: boolean;
+    /** So far the clock of the next process is behind. */
+    behindMs?: number;
     /** What becomes of the record. */
     of?: (record: CallRecord) => CallRecord;
   } = {}): Promise<KeptScene> {
@@ -108,11 +111,12 @@ export class KeptScene extends Scene {
     next.callId = this.callId;
     next.carrierCallId = this.carrierCallId;
     next.bench.clock.advance(clock.now() + gapMs);
+    next.bench.clock.setWall(-behindMs);
     const text = before.get(this.callId);
     const kept = text === undefined ? undefined : damage(text);
     const state = kept === undefined ? undefined : decodeState(kept);
     if (kept !== undefined) next.states.texts.set(this.callId, kept);
-    const lastAliveAt = clock.wallNow() - lastAliveMs;
+    const lastAliveAt = (wasLetGo ? next.bench.clock : clock).wallNow() - lastAliveMs;
     const { recipe } = next.bench;
     const toHow = () => ({ recipe, message: 'I am back.' });
     next.loss = next.bench.desk.resume({ record, state, lastAliveAt, wasLetGo }, toHow);

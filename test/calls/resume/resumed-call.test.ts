@@ -73,6 +73,33 @@ describe.each(KINDS)('an agent and a caller who are talking, $steering, $directi
     expect(next.states.texts.size).toBe(0);
   });
 
+  it.each([false, true])(
+    'have one order of time, also where the clock of the next process is behind (handed over: %s)',
+    async (wasLetGo) => {
+      const scene = await talking(kind);
+      const say = ({ bench: { engine } }: KeptScene, id: string) => {
+        const at = engine.context.clock.wallNow();
+        const entry = { id, turnIndex: 0, role: 'user', text: id, at, final: true } as const;
+        engine.context.fact({ type: 'transcript.segment', entry });
+      };
+      say(scene, 'before');
+      const next = await scene.killed({ gapMs: 700, behindMs: 30_000, wasLetGo });
+      await next.goOn();
+      next.next(2);
+      expect(next.bench.engine.context.clock.now()).toBe(1000);
+      await next.bench.pass(1000);
+      say(next, 'after');
+      next.over(null);
+      next.stop();
+      const { transcript, durationMs, answeredAt, incidents } = await next.expectEnd();
+      expect(transcript.map(({ id, at }) => [id, at - (answeredAt ?? 0)])).toEqual([
+        ['before', 1000],
+        ['after', 2000],
+      ]);
+      expect([durationMs, incidents.map(({ at }) => at - (answeredAt ?? 0))]).toEqual([2000, [1000]]);
+    },
+  );
+
   it('are over where the carrier says so, since the process was there last', async () => {
     const scene = await talking(kind);
     const next = await scene.killed({ gapMs: 5000, lastAliveMs: 200 });

@@ -9,6 +9,7 @@ describe('the loss of the stream', () => {
     isTransferring: false,
     isReplaced: false,
     isInstructed: false,
+    isDoubtful: false,
     isCommanded: false,
     canReopen: false,
   };
@@ -23,6 +24,7 @@ describe('the loss of the stream', () => {
     ['lost', { isReplaced: true }, 'wait', 'wait'],
     ['broken', { isReplaced: true }, 'end', 'end'],
     ['stop', { isInstructed: true }, 'ask', 'ask'],
+    ['stop', { isDoubtful: true }, 'ask', 'ask'],
     ['stop', { isInstructed: true, isReplaced: true }, 'ask', 'ask'],
     ['stop', { isInstructed: true, isReportedOver: true }, 'end', 'end'],
     ['lost', { canReopen: true }, 'reopen', 'reopen'],

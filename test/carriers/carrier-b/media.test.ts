@@ -129,8 +129,10 @@ describe('decode', () => {
       [{ name: 'caller', value: 'a' }, { name: 'x', value: 'y' }, { name: 'n', value: 5 }, null, 'z'],
     ],
   ])('reads parameters that are %s; they outrank what the carrier states', (_, custom) => {
-    expect(decode(open(), startWith({ custom_parameters: custom }))).toMatchObject({
-      parameters: { caller: 'a', callee: '+15005550010', x: 'y' },
+    expect(decode(open(), startWith({ custom_parameters: custom }))).toHaveProperty('parameters', {
+      caller: 'a',
+      callee: '+15005550010',
+      x: 'y',
     });
   });
 

@@ -114,6 +114,7 @@ describe('request', () => {
   });
 
   it.each([
+    [300, ''],
     [400, ''],
     [401, ': apiKey (CARRIER_B_API_KEY) is wrong'],
     [403, ''],
@@ -159,6 +160,7 @@ describe('request', () => {
     ['errors that are no list', { errors: 'x' }],
     ['an error that is none', { errors: [null] }],
     ['a code that is a sentence', { errors: [{ code: 'a <b>' }] }],
+    ['a code that is longer than any', { errors: [{ code: '9'.repeat(17) }] }],
   ])('survives a refusal with %s', async (_, body) => {
     server.replies = [{ status: 422, body }];
     expect((await failure(post)).message).toBe('The carrier refused to do a thing (HTTP 422).');
