@@ -155,7 +155,7 @@ export class Offhook {
   }
 
   /**
-   * Takes no new call, and disconnects once those that are up are over, or after `timeoutSeconds`. Meanwhile inbound calls get the busy answer,
+   * Takes no new call, and disconnects once those that are up are over, or at other servers of a cluster, or after `timeoutSeconds`. Meanwhile inbound calls get the busy answer,
    * `call()` throws `LimitError`, `GET /ready` answers 503, and everything else works as before. Resolves when nothing is left, as
    * `disconnect` does, which may be called meanwhile to end at once. Of several drains, the one whose time is over first ends the calls. Does nothing when nothing is served.
    * @throws ConfigError for an option that cannot work

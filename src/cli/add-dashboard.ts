@@ -19,6 +19,11 @@ export function addDashboard(program: Command, { context, parsePort, finish }: D
       '--token <token>',
       'protects page and API, and lets servers elsewhere send calls; other users see a command line: better set OFFHOOK_DASHBOARD_TOKEN',
     )
+    .option(
+      '--cluster [url]',
+      'show the calls of a cluster: the URL of its broker, without the password; none: OFFHOOK_CLUSTER_URL',
+    )
+    .option('--cluster-name <name>', 'its name (default: OFFHOOK_CLUSTER_NAME)')
     .option('--data-dir <folder>', 'folder where calls are kept', '.offhook')
     .option('--json', 'print where it listens as JSON, in one line')
     .addHelpText(
@@ -26,6 +31,9 @@ export function addDashboard(program: Command, { context, parsePort, finish }: D
       `
 Servers of the same user on this machine find the dashboard by themselves.
 Others are told with dashboardUrl and dashboardIngestToken.
+
+With --cluster, the dashboard reads the broker and asks the servers instead: set
+OFFHOOK_CLUSTER_SECRET, too. It takes no calls.
 
 Exit codes: 0 stopped by a signal, 1 it could not listen, 2 usage.`,
     )

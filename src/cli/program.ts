@@ -49,6 +49,14 @@ function collect(value: string, earlier: string[]): string[] {
   return [...earlier, value];
 }
 
+interface DemoFlags {
+  port?: number;
+  host: string;
+  kill?: boolean;
+  nodes?: number;
+  broker?: string;
+}
+
 function addDemo(program: Command, context: CliContext): void {
   program
     .command('demo')
@@ -62,13 +70,25 @@ function addDemo(program: Command, context: CliContext): void {
     )
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--kill', 'kill the server every 30 seconds and start it again: the calls go on')
-    .action(async (flags: { port?: number; host: string; kill?: boolean }) => {
+    .addOption(
+      new Option(
+        '--nodes <number>',
+        'run a cluster of 2 to 5 servers behind a load balancer, and kill one every 30 seconds; needs Redis or Valkey',
+      )
+        .argParser(wholeNumber({ from: 2, to: 5 }))
+        .conflicts('kill'),
+    )
+    .option('--broker <url>', 'with --nodes: use this Redis or Valkey (default: start the one in the PATH)')
+    .action(async (flags: DemoFlags) => {
+      if (flags.broker !== undefined && flags.nodes === undefined)
+        throw new UsageError('--broker goes with --nodes.');
       const port = flags.port ?? defaultPort();
       const { runDemo } = await import('../testing/demo/run-demo.js');
       const { signal } = context;
-      const { host } = flags;
-      const kills = flags.kill === true ? { killEveryMs: KILL_INTERVAL_MS } : {};
-      await runDemo({ port, host, folder: '.offhook/demo', print: context.out, signal, ...kills });
+      const { host, nodes, broker } = flags;
+      const kills = flags.kill === true || nodes !== undefined ? { killEveryMs: KILL_INTERVAL_MS } : {};
+      const where = { port, host, folder: '.offhook/demo', nodes, broker };
+      await runDemo({ ...where, print: context.out, signal, ...kills });
     });
 }
 

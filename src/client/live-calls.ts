@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Clock } from '../base/clock.js';
 import { describeError, type Logger } from '../base/log.js';
 import type { CallDirectory } from '../calls/call-directory.js';
+import type { ChosenAgent } from '../calls/choice/call-choice.js';
 import type { Loss } from '../calls/ending/lost-call.js';
 import type { LeftCall } from '../calls/resume/call-state.js';
 import type { ResumedSeed } from '../calls/session-owner.js';
@@ -33,6 +34,8 @@ export class LiveCalls {
   readonly #nameless = new WeakSet<Agent>();
   /** Undefined where calls end with their process. */
   #folder: StateFolder | undefined;
+  /** Other nodes of a cluster go on with its calls. */
+  isShared = false;
 
   constructor(parts: LiveCallsOptions) {
     this.#parts = parts;
@@ -95,7 +98,8 @@ export class LiveCalls {
   note(agent: Agent | undefined): void {
     const { agents, logger } = this.#parts;
     const isFound = agent === undefined || agent === agents.own || agent.options.name !== undefined;
-    if (this.#folder === undefined || isFound || this.#nameless.has(agent)) return;
+    const isKept = this.#folder !== undefined || this.isShared;
+    if (!isKept || isFound || this.#nameless.has(agent)) return;
     this.#nameless.add(agent);
     logger.warn(
       { option: 'name' },
@@ -111,6 +115,15 @@ export class LiveCalls {
   /** Idempotent. */
   close(): void {
     this.#folder?.close();
+  }
+
+  /** Who was chosen for a call, by what another process says of that; undefined for the server's own. */
+  chosen(name: string | undefined, texts: ChosenAgent['texts']): ChosenAgent | undefined {
+    const { agents, recipes } = this.#parts;
+    const agent = (name === undefined ? undefined : agents.named(name)) ?? agents.own;
+    return agent === agents.own && texts === undefined
+      ? undefined
+      : { recipe: recipes.create(agent, texts), texts };
   }
 
   /** A call that cannot be taken up is lost, and keeps no other one, nor the server, from going on. */
@@ -140,7 +153,7 @@ export class LiveCalls {
       );
     const recipe = recipes.goingOn(named ?? agents.own, state?.outbound?.texts ?? state?.texts);
     // Who has noticed nothing is told nothing.
-    if (wasLetGo === true) return { recipe, message: '' };
+    if (wasLetGo === true && state?.isNoticeOwed !== true) return { recipe, message: '' };
     // A record may be older than its field.
     const language = record.language ?? recipe.language;
     const said = textIn(language, options.resume.message);

@@ -2,6 +2,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.js';
+import { dataLane } from '../base/disk-lane.js';
 import { describeError, type Logger } from '../base/log.js';
 import { within } from '../base/pause.js';
 import type { CallEvent } from '../contract/call-event.js';
@@ -130,11 +131,13 @@ export class PendingEnds {
   async #write(callId: string, deliveries: number): Promise<void> {
     try {
       const write = () => writeFile(this.#path(callId), JSON.stringify({ deliveries }), { mode: 0o600 });
-      await write().catch(async (error: NodeJS.ErrnoException) => {
-        if (error.code !== 'ENOENT') throw error;
-        await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-        await write();
-      });
+      const writeInFolder = () =>
+        write().catch(async (error: NodeJS.ErrnoException) => {
+          if (error.code !== 'ENOENT') throw error;
+          await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+          await write();
+        });
+      await dataLane.run(writeInFolder);
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing)
@@ -148,7 +151,7 @@ export class PendingEnds {
 
   async #remove(callId: string): Promise<void> {
     try {
-      await rm(this.#path(callId), { force: true });
+      await dataLane.run(() => rm(this.#path(callId), { force: true }));
     } catch (error) {
       this.#logger.warn(
         { callId, ...describeError(error) },

@@ -5,8 +5,9 @@ import { NotFoundError, RequestError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
 import type { CallDirectory } from '../calls/call-directory.js';
 import type { AttachedCallbacks } from '../calls/facts/callbacks.js';
-import { decodeState } from '../calls/resume/call-state.js';
+import { type CallState, decodeState, type LeftCall } from '../calls/resume/call-state.js';
 import type { CallEvent } from '../contract/call-event.js';
+import type { CallRecord } from '../contract/call-record.js';
 import type { EventBus } from '../events/bus.js';
 import type { Agent } from '../options/agent.js';
 import { checkDrainOptions } from '../options/drain.js';
@@ -21,7 +22,9 @@ import { LiveCalls } from './live-calls.js';
 import { type PendingEnd, PendingEnds } from './pending-ends.js';
 import type { Recipes } from './recipes.js';
 import type { ServingAgents, ServingClient } from './serving-agents.js';
-import { takeOver, type TakeOverParts } from './take-over.js';
+import type { Cluster } from './cluster/cluster.js';
+import type { InheritedCall } from './cluster/orphaned-calls.js';
+import { type KeptCalls, takeOver, type TakeOverParts } from './take-over.js';
 
 /** Calls may take as long to go to the process after this one as they have where a server drains. */
 const HANDOVER_MS = checkDrainOptions();
@@ -37,8 +40,10 @@ export interface PersistenceParts extends Pick<HandoverParts, 'status' | 'drain'
   readonly nodeId: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Hears what happens in calls that are still at the process before this one. */
+  /** Hears what happens in calls that other processes have. */
   readonly elsewhere: EventBus;
+  /** Undefined for a server that is alone. */
+  cluster(): Cluster | undefined;
   /** The store is open, and nothing was told yet. */
   opened(store: CallStore): void;
   /** Another process is gone, and what it has left is this one's. */
@@ -87,11 +92,62 @@ export class Persistence {
     bus.subscribeDurable(this.#pendingEnds?.before(append) ?? append);
     this.#parts.opened(store);
     const unstored = (callId: string) => this.#handover?.unstored(callId) ?? [];
-    const kept = await this.#live.open(store, unstored);
-    if (predecessor === undefined) await this.#recalled(() => takeOver(store, this.#takeOverParts(), kept));
+    const kept = await this.#openLive(store, unstored);
+    // What its store holds as active may be up at another node: that is found out once it has joined.
+    if (this.#parts.cluster() !== undefined) this.#parts.elsewhere.subscribeDurable(append);
+    else if (predecessor === undefined)
+      await this.#recalled(() => takeOver(store, this.#takeOverParts(), kept));
     else for (const record of await store.active()) this.#parts.desk.budget?.resume(record);
     await this.#redeliver(left);
     return store;
+  }
+
+  /** As `LiveCalls.chosen`. */
+  chosen(...said: Parameters<LiveCalls['chosen']>): ReturnType<LiveCalls['chosen']> {
+    return this.#live.chosen(...said);
+  }
+
+  /** Goes on with a call that another process has let go. Rejects for one that cannot be had. */
+  async takeUp(callId: string, call: GivenCall, about: ComingAbout): Promise<void> {
+    if (this.#store !== undefined) await this.#takeUpOnce(this.#store, { callId, ...call, ...about });
+  }
+
+  /** Goes on with calls whose nodes are gone, or states their ends. */
+  async inherit(calls: ReadonlyMap<string, InheritedCall>, { isStreamThere }: ComingAbout): Promise<void> {
+    const [store, cluster] = [this.#store, this.#parts.cluster()];
+    const { desk, clock, options } = this.#parts;
+    if (store === undefined || cluster === undefined) return;
+    const texts = new Map<string, readonly string[]>();
+    const decoded = new Map<string, CallState>();
+    for (const [callId, { state }] of calls) {
+      const read = state && decodeState(state.text);
+      if (read !== undefined) decoded.set(callId, read);
+      cluster.recover(callId, { facts: read?.facts ?? [], log: (await store.events?.(callId)) ?? [] });
+      if (state !== undefined) texts.set(callId, [state.text]);
+    }
+    // One that stood still meanwhile may have lost them again.
+    const isOurs = (callId: string) =>
+      calls.has(callId) && cluster.calls?.claimedTerm(callId) === calls.get(callId)?.term;
+    const isHad = (callId: string) =>
+      !isOurs(callId) || desk.isLive(callId) || desk.hasEnded(callId) || this.#comingUp.has(callId);
+    const parts = {
+      ...this.#takeOverParts(isHad),
+      // What the others spend is heard of.
+      desk: {
+        recall: (record: CallRecord) => desk.recall(record),
+        mayBeUp: (record: CallRecord) => desk.mayBeUp(record),
+      },
+    };
+    const left = { texts, lastAliveAt: 0 };
+    const lastAliveAt = (callId: string) =>
+      (calls.get(callId)?.state?.at ?? 0) - (decoded.get(callId)?.sharedAheadMs ?? 0);
+    const aheadMs = (callId: string) => this.#aheadMs(decoded.get(callId));
+    const resume = (call: LeftCall) =>
+      this.#live.takeUp({ ...call, term: calls.get(call.record.callId)?.term }, { isStreamThere });
+    const kept = { left, lastAliveAt, aheadMs, resume, forget: async () => {} };
+    await takeOver(store, parts, options.cluster?.state === true ? kept : undefined);
+    // Whoever asks for one of them is answered first.
+    if (!isStreamThere) clock.after(0, () => desk.goOn());
   }
 
   /** `onCallEnd` of the call has returned. Never rejects. */
@@ -117,12 +173,26 @@ export class Persistence {
   /** The last facts are stated. Never rejects. */
   async close(): Promise<void> {
     await this.#handover?.finish();
+    await this.#parts.cluster()?.close();
     try {
       await this.#store?.close();
     } catch (error) {
       this.#parts.logger.error(describeError(error), 'store not closed cleanly');
     }
     await this.#handover?.close();
+  }
+
+  /** Undefined where nothing is kept, and in a cluster: what its broker keeps is read when a node is gone. */
+  async #openLive(
+    store: CallStore,
+    unstored: (callId: string) => readonly CallEvent[],
+  ): Promise<KeptCalls | undefined> {
+    const { desk } = this.#parts;
+    const cluster = this.#parts.cluster();
+    if (cluster === undefined) return this.#live.open(store, unstored);
+    this.#live.isShared = true;
+    desk.keep(cluster.states, (callId) => cluster.unheard(callId));
+    return undefined;
   }
 
   #guard(store: CallStore): CallStore {
@@ -173,6 +243,7 @@ export class Persistence {
       drain,
       done,
       isLeaving,
+      isClustered: options.cluster !== undefined,
       takeUp: (callId, call, about) => this.#takeUpOnce(lent, { callId, ...call, ...about }),
       isNew: async (callId) => (await lent.get(callId)) === undefined,
       hear: (fact) => {
@@ -198,7 +269,7 @@ export class Persistence {
   /** Goes on with a call that another process has let go. */
   async #takeUp(store: CallStore, call: ComingCall): Promise<void> {
     const { callbacks, clock, desk } = this.#parts;
-    const { callId, facts, isStreamThere, free } = call;
+    const { callId, facts, isStreamThere, free, term } = call;
     if (desk.isLive(callId)) return;
     const state = decodeState(call.state);
     for (const fact of facts) await store.append(fact);
@@ -207,12 +278,21 @@ export class Persistence {
     if (record.status === 'completed' || desk.hasEnded(callId))
       throw new RequestError('REQUEST_CONFLICT', 'The call is over.');
     const disown = callbacks.adopt(record);
-    const left = { record, state, lastAliveAt: clock.wallNow(), wasLetGo: true, free };
+    const aheadMs = this.#aheadMs(state);
+    const lastAliveAt = clock.wallNow() + aheadMs;
+    const left = { record, state, lastAliveAt, aheadMs, wasLetGo: true, free, term };
     if (this.#live.takeUp(left, { isStreamThere }) !== undefined) {
       disown();
       throw new RequestError('REQUEST_CONFLICT', 'The call cannot be taken up.');
     }
     if (!isStreamThere) desk.goOn();
+  }
+
+  /** As in `LeftCall`: a call keeps the dates that it began with, whoever has it, so that the time between two of them is as long as it was. */
+  #aheadMs(state: CallState | undefined): number {
+    const sharedNow = this.#parts.cluster()?.time?.now();
+    if (sharedNow === undefined || state?.sharedAheadMs === undefined) return 0;
+    return sharedNow - state.sharedAheadMs - this.#parts.clock.wallNow();
   }
 
   /** Another process has died, and what it had is this one's. */

@@ -6,12 +6,12 @@ import { ConfigError, NotFoundError } from '../base/errors.js';
 import { LoadJudge } from '../base/load-judge.js';
 import { toLocalUrl, toUrl } from '../base/host-name.js';
 import { LooseEnds } from '../base/loose-ends.js';
-import { createLogger, type Logger } from '../base/log.js';
+import { createLogger, describeError, type Logger } from '../base/log.js';
 import type { PlacedCall } from '../calls/call-desk.js';
 import type { CallEntry } from '../contract/dashboard-api.js';
 import type { ChooseCall } from '../calls/choice/call-choice.js';
 import { CallDirectory } from '../calls/call-directory.js';
-import type { CallEnvironment } from '../calls/call-environment.js';
+import type { CallEnvironment, OtherProcesses } from '../calls/call-environment.js';
 import { type AttachedCallbacks, attachCallbacks } from '../calls/facts/callbacks.js';
 import { Pricing } from '../calls/money/pricing.js';
 import { createOtherDoors } from '../carriers/index.js';
@@ -20,6 +20,7 @@ import type { CallControls, ForgetOutcome } from '../contract/call-command.js';
 import { EventBus } from '../events/bus.js';
 import type { Forwarder } from '../events/forwarder/forwarder.js';
 import type { CallOptions } from '../options/call.js';
+import type { CheckedCluster } from '../options/cluster.js';
 import type { CheckedServeOptions } from '../options/serve.js';
 import type { CallTracer } from '../observability/call-tracer.js';
 import { ServerMetrics } from '../observability/server-metrics.js';
@@ -32,6 +33,9 @@ import { holdProcess } from '../base/process-hold.js';
 import { closeSpares } from '../base/spares.js';
 import { transcoder } from '../transcoder/select.js';
 import { AgentChooser } from './agent-chooser.js';
+import type { Cluster } from './cluster/cluster.js';
+import { watchedClock } from './cluster/stall-watch.js';
+import { controlsOver } from './handover/remote-controls.js';
 import { type CallHistory, openHistory, toCallEvents } from './call-history.js';
 import { feedDashboard } from './dashboard-feed.js';
 import { createForget, type Forget } from './forget.js';
@@ -40,10 +44,10 @@ import { PublicHost } from './public-host.js';
 import { Recipes } from './recipes.js';
 import { ServingAgents, type ServingClient, type SetAgent } from './serving-agents.js';
 import { drainOnSignal, endProcessAfter } from './signals.js';
-import { LocalRecordings } from './local-recordings.js';
+import { logStart } from './start-log.js';
+import { LocalRecordings, type LocalRecordingsParts } from './local-recordings.js';
 import { Persistence } from './persistence.js';
 import { ToolServers } from './tool-servers.js';
-import { pointNumbers, webhookUrls } from './voice-url.js';
 
 /** Calls that are answered, in process. */
 export interface ServedCalls {
@@ -71,6 +75,8 @@ export interface RunningServer extends ServedCalls {
   readonly closed: Promise<void>;
 }
 
+/** A node that has not joined. */
+const ALONE = { isBrokerThere: false, nodes: 1, factsWaiting: 0 };
 /** What requests to carrier and vendors have once the streams are closed, in milliseconds. */
 const SETTLE_MS = 1000;
 
@@ -93,14 +99,17 @@ export class Runtime {
   #tracer: CallTracer | undefined;
   readonly #persistence: Persistence;
   readonly #recordings: LocalRecordings;
+  /** Undefined for a server that is alone, and before it is opened. */
+  #cluster: Cluster | undefined;
   readonly #forget: Forget;
-  /** Tells what happens in calls that are still at the process before this one. */
+  /** Tells what happens in calls that other processes have. */
   readonly #elsewhere: EventBus;
   readonly #startedAt = systemClock.wallNow();
   /** Null until it listens, and on a server of the application's. */
   #port: number | null = null;
-  readonly #closed: Promise<void>;
-  #tellClosed: () => void = () => {};
+  /** Aborted when nothing is served any more. */
+  readonly #gone = new AbortController();
+  readonly #closed = aborted(this.#gone.signal);
   #forwarder: Forwarder | undefined;
   #server: PhoneServer | undefined;
   #opening: Promise<unknown> = Promise.resolve();
@@ -117,13 +126,12 @@ export class Runtime {
   constructor(options: CheckedServeOptions, client: ServingClient) {
     const logger = options.logger ?? createLogger({ level: 'info' });
     const bus = new EventBus(logger);
-    const clock = stoppableClock(systemClock, this.#looseEnds);
+    const ownClock = stoppableClock(systemClock, this.#looseEnds);
+    const noticeStall = () => this.#cluster?.noticeStall();
+    const clock = options.cluster === undefined ? ownClock : watchedClock(ownClock, noticeStall);
     const carrier = client.carrier.during?.(this.#looseEnds) ?? client.carrier;
     this.#options = options;
     this.#elsewhere = new EventBus(logger);
-    this.#closed = new Promise((resolve) => {
-      this.#tellClosed = resolve;
-    });
     this.#client = { ...client, carrier };
     this.#clock = clock;
     this.#logger = logger;
@@ -145,12 +153,7 @@ export class Runtime {
     const agents = new ServingAgents({ agent: options.agent, client, recipes: this.#recipes, logger });
     this.#agents = agents;
     this.#load = new LoadJudge({ logger, callsUp: () => this.#desk.liveCount });
-    this.#metrics = new ServerMetrics({
-      bus,
-      clock,
-      load: this.#load,
-      isDraining: () => this.#desk.isDraining,
-    });
+    this.#metrics = this.#createMetrics();
     const endTold = (callId: string) => this.#persistence.endTold(callId);
     this.#callbacks = attachCallbacks(bus, { callbacks: options.callbacks, logger, endTold });
     this.#desk = new CallDirectory({
@@ -168,6 +171,13 @@ export class Runtime {
       meters: this.#metrics,
       load: this.#load,
       nodeId: this.#nodeId,
+      elsewhere: this.#elsewhere,
+      left: (callId) => {
+        for (const part of [this.#callbacks, this.#metrics, this.#tracer]) part?.leave(callId);
+      },
+      noticeStall: options.cluster && noticeStall,
+      others: this.#otherProcesses(),
+      sharedTime: options.cluster && (() => this.#cluster?.time),
       maxCallMs: options.maxCallMs,
       resumeHoldSeconds: options.resume.holdSeconds,
       publicHost: () => this.#publicHost.name,
@@ -178,22 +188,36 @@ export class Runtime {
       privacy: options.privacy,
       isRecordKept: () => this.#persistence.store?.isKept === true,
       maxCalls: options.maxCalls,
+      sharedPlaces: () => this.#cluster?.limits?.calls,
       pricing,
       budget: options.budget,
     });
-    this.#recordings = new LocalRecordings({ options, desk: this.#desk, clock, logger });
+    this.#recordings = this.#createRecordings();
     this.#persistence = this.#createPersistence();
     this.#forget = this.#createForget();
   }
 
   /** Commands on its calls. */
   get controls(): CallControls {
-    return this.#persistence.handover?.controls ?? this.#desk;
+    const [desk, cluster] = [this.#desk, this.#cluster];
+    if (cluster === undefined) return this.#persistence.handover?.controls ?? desk;
+    const isOwn = (callId: string) => desk.isLive(callId) || desk.hasEnded(callId);
+    return controlsOver(desk, { isOwn, other: () => cluster.calls });
   }
 
   /** True while calls can be placed and commanded. */
   get isOpen(): boolean {
     return this.#isOpen && this.#closing === undefined;
+  }
+
+  /** Undefined for a server that is alone. */
+  #otherProcesses(): OtherProcesses | undefined {
+    if (this.#options.cluster === undefined) return undefined;
+    return {
+      claimedTerm: (callId) => this.#cluster?.calls?.claimedTerm(callId),
+      mayHaveTaken: () => this.#cluster?.calls?.mayHaveTaken === true,
+      asked: async (callId) => this.#cluster?.calls?.othersAsked(callId),
+    };
   }
 
   /** @throws ConfigError, RequestError, LimitError, CarrierError */
@@ -215,7 +239,7 @@ export class Runtime {
 
   #createForget(): Forget {
     const { carrier } = this.#client;
-    const [desk, persistence, recordings] = [this.#desk, this.#persistence, this.#recordings];
+    const [desk, persistence] = [this.#desk, this.#persistence];
     return createForget({
       get store() {
         const { store } = persistence;
@@ -226,8 +250,9 @@ export class Runtime {
       carrier,
       isRecording: this.#options.recording && carrier.supports.recording,
       isLive: (id) => desk.isLive(id),
-      async remove(id) {
+      remove: async (id) => {
         desk.forgetEnded(id);
+        const recordings = this.#cluster?.recordings ?? this.#recordings;
         const [, wasRecorded] = await Promise.all([persistence.forget(id), recordings.forget(id)]);
         return wasRecorded;
       },
@@ -246,7 +271,7 @@ export class Runtime {
       return found;
     });
     const url = this.#localUrl(port);
-    this.#announce(toUrl(host, port));
+    this.#logStart(toUrl(host, port));
     return { ...served, port, url, dashboardUrl: dashboard ? `${url}/` : null, closed: this.#closed };
   }
 
@@ -257,7 +282,7 @@ export class Runtime {
       return 0;
     });
     this.#logger.info({}, 'attached');
-    this.#announce(undefined);
+    this.#logStart(undefined);
     return served;
   }
 
@@ -274,10 +299,15 @@ export class Runtime {
   }
 
   /** `listening`: undefined on a server of the application's. */
-  #announce(listening: string | undefined): void {
-    this.#logger.info({ backend: transcoder.name }, 'transcoder chosen');
-    this.#warn(listening);
-    this.#announceNumber();
+  #logStart(listening: string | undefined): void {
+    logStart({
+      options: this.#options,
+      client: this.#client,
+      listening,
+      publicHost: this.#publicHost.name,
+      isClosing: () => this.#closing !== undefined,
+      logger: this.#logger,
+    });
   }
 
   /** The process ends in order at a signal. `drain` is the client's. */
@@ -287,7 +317,7 @@ export class Runtime {
     this.#ignoreSignals = drainOnSignal(drain);
   }
 
-  /** Takes no new call, and closes once those that are up are over, or after `timeoutMs`: of several drains, at the earliest of their times. Never rejects. */
+  /** Takes no new call, and closes once those that are up are over or at other nodes, or after `timeoutMs`: of several drains, at the earliest of their times. Never rejects. */
   drain(timeoutMs: number): Promise<void> {
     this.#drainedBy = Math.min(this.#drainedBy, this.#clock.now() + timeoutMs);
     const drained = this.#drain(this.#drainLeftMs);
@@ -304,7 +334,11 @@ export class Runtime {
     await this.#opening.catch(() => {});
     if (this.#closing === undefined && this.#server !== undefined) {
       const calls = this.#desk.liveCount;
-      this.#logger.info({ calls, timeoutSeconds: timeoutMs / 1000 }, 'draining: no new calls are taken');
+      this.#logger.info(
+        { calls, timeoutSeconds: Math.round(timeoutMs) / 1000 },
+        'draining: no new calls are taken',
+      );
+      this.#cluster?.drain();
       const left = await this.#server.drain(timeoutMs);
       if (left > 0 && this.#closing === undefined)
         this.#logger.warn({ calls: left }, 'drain timed out: hanging up the remaining calls');
@@ -346,7 +380,7 @@ export class Runtime {
     // A handle is gone with the turn of the loop in which it was closed.
     await nextTurn();
     if (wasOpen) this.#logger.info({}, 'shut down');
-    this.#tellClosed();
+    this.#gone.abort();
   }
 
   async #open(enter: (server: PhoneServer) => Promise<number>): Promise<{ port: number; store: CallStore }> {
@@ -354,6 +388,12 @@ export class Runtime {
     // What is not there at all shall be known before anything listens.
     const program = tunnel ? await (await import('../tunnels/cloudflared.js')).findCloudflared() : undefined;
     this.#refuseWhenClosing();
+    const { cluster } = this.#options;
+    if (cluster !== undefined) {
+      this.#cluster = await this.#createCluster(cluster);
+      await this.#cluster.open();
+      this.#refuseWhenClosing();
+    }
     await this.#toolServers.open();
     this.#refuseWhenClosing();
     const store = await this.#persistence.open();
@@ -363,6 +403,13 @@ export class Runtime {
     this.#refuseWhenClosing();
     const server = await this.#createServer(store);
     this.#server = server;
+    // Who listens alone answers for calls of others as if nobody had them.
+    if (this.#cluster !== undefined) {
+      this.#elsewhere.subscribe(({ type, callId }) => {
+        if (type === 'call.ended') this.#recordings.endedElsewhere(callId, store);
+      });
+      await this.#cluster.join(server);
+    }
     const port = await enter(server);
     this.#port = port === 0 ? null : port;
     this.#load.reset();
@@ -374,6 +421,13 @@ export class Runtime {
     // Those of a process that lives are its own until it is gone.
     if (this.#persistence.handover?.neighbor === undefined) this.#recordings.recover(store);
     return { port, store };
+  }
+
+  #createRecordings(): LocalRecordings {
+    const [options, clock, logger] = [this.#options, this.#clock, this.#logger];
+    const recordedLocally: LocalRecordingsParts['recordedLocally'] = (...told) =>
+      (this.#cluster?.recordings ?? this.#desk).recordedLocally(...told);
+    return new LocalRecordings({ options, recordedLocally, clock, logger });
   }
 
   /** Undefined where one agent answers every call. */
@@ -389,6 +443,52 @@ export class Runtime {
       chosen: (agent) => this.#persistence.note(agent),
     });
     return (...asked) => chooser.choose(...asked);
+  }
+
+  #createMetrics(): ServerMetrics {
+    const isInCluster = this.#options.cluster !== undefined;
+    return new ServerMetrics({
+      bus: this.#bus,
+      clock: this.#clock,
+      load: this.#load,
+      isDraining: () => this.#desk.isDraining,
+      cluster: isInCluster ? () => this.#cluster?.standing ?? ALONE : undefined,
+    });
+  }
+
+  async #createCluster(options: CheckedCluster): Promise<Cluster> {
+    const { Cluster } = await import('./cluster/cluster.js');
+    return new Cluster({
+      options,
+      limits: this.#options,
+      meters: this.#metrics.cluster,
+      nodeId: this.#nodeId,
+      desk: this.#desk,
+      bus: this.#bus,
+      elsewhere: this.#elsewhere,
+      recordings: this.#recordings,
+      clock: this.#clock,
+      logger: this.#logger,
+      store: () => this.#demandStore(),
+      takeUp: (...call) => this.#persistence.takeUp(...call),
+      inherit: (...calls) => this.#persistence.inherit(...calls),
+      chosen: (...said) => this.#persistence.chosen(...said),
+      forget: this.#forget,
+      forgotten: (callId) => {
+        this.#desk.forgetEnded(callId);
+        void this.#persistence.forget(callId);
+        this.#recordings.forget(callId).catch((error: unknown) => {
+          this.#logger.error({ callId, ...describeError(error) }, 'a deleted call was not removed');
+        });
+      },
+    });
+  }
+
+  /** @throws NotFoundError before it is open */
+  #demandStore(): CallStore {
+    const { store } = this.#persistence;
+    if (store === undefined) throw new NotFoundError('No such call.');
+    return store;
   }
 
   #createPersistence(): Persistence {
@@ -414,6 +514,7 @@ export class Runtime {
       clock,
       logger,
       elsewhere: this.#elsewhere,
+      cluster: () => this.#cluster,
       opened: (store) => {
         this.#forwarder = feedDashboard(options.dashboardFeed, { bus, store, nodeId, logger, clock });
       },
@@ -463,8 +564,8 @@ export class Runtime {
       allowedHosts: webhookUrl === undefined ? [options.host] : [options.host, webhookUrl],
       entry: () => this.#entry(),
       metrics: () => this.#metrics.text(),
-      recordings: this.#recordings.files ?? null,
-      liveSound: options.listenIn ? desk : null,
+      recordings: this.#cluster?.recordings ?? this.#recordings.files ?? null,
+      liveSound: options.listenIn ? (this.#cluster?.sound ?? desk) : null,
       logger,
       clock,
     });
@@ -478,7 +579,15 @@ export class Runtime {
       maxStreamsPerIp: options.maxStreamsPerIp,
       maxCalls: options.maxCalls,
       drainSeconds: options.drainMs / 1000,
-      neighbor: () => this.#persistence.handover?.neighbor,
+      routes: this.#cluster?.routes,
+      neighbor: () => this.#persistence.handover?.neighbor ?? this.#cluster?.calls,
+      sharedLimits: () => this.#cluster?.limits,
+      sharedTime: () => this.#cluster?.time,
+      isBrokerThere: () => this.#cluster?.isBrokerThere,
+      knowsOthers: () => this.#cluster?.knowsOthers ?? true,
+      isMoving: () => this.#cluster?.isMoving === true,
+      streamHost: options.cluster?.streamHost,
+      findRoom: this.#cluster && ((callId) => this.#cluster?.findRoom(callId) ?? Promise.resolve(undefined)),
       logger,
       meters: this.#metrics,
       clock,
@@ -499,44 +608,6 @@ export class Runtime {
   #refuseWhenClosing(): void {
     if (this.#closing === undefined) return;
     throw new ConfigError('CONFIG_CONFLICT', 'disconnect() was called while serve() was starting.');
-  }
-
-  #warn(listening: string | undefined): void {
-    const { dashboardToken } = this.#options;
-    const { carrier, webhookUrl } = this.#client;
-    if (dashboardToken === undefined) {
-      const addresses = [listening, webhookUrl && `https://${webhookUrl}`].filter(
-        (each) => each !== undefined,
-      );
-      this.#logger.warn(
-        { addresses },
-        'dashboard and API are open to anyone who can reach these addresses: set dashboardToken',
-      );
-    }
-    if (!carrier.verifies) {
-      this.#logger.warn(
-        { setting: carrier.secretSetting },
-        'webhooks are not verified, so anyone can fake calls: set this secret',
-      );
-    }
-  }
-
-  /** A tunnel's host is gone tomorrow: a number is not pointed at it by us. */
-  #announceNumber(): void {
-    const { carrier, numbers } = this.#client;
-    const { tunnel, manageWebhook } = this.#options;
-    const publicHost = this.#publicHost.name;
-    if (tunnel && publicHost !== undefined) {
-      this.#logger.info(
-        { voiceUrl: webhookUrls(carrier.id, publicHost).voice },
-        numbers.length === 1
-          ? 'the tunnel is open: point your number at this voice URL'
-          : 'the tunnel is open: point your numbers at this voice URL',
-      );
-    } else if (manageWebhook && !tunnel) {
-      const isClosing = () => this.#closing !== undefined;
-      pointNumbers({ carrier, numbers, publicHost, logger: this.#logger, isClosing });
-    }
   }
 }
 
@@ -561,4 +632,8 @@ function bothOf(...buses: readonly CallEvents[]): CallEvents {
 async function heldWithin(clock: Clock, timeoutMs: number, task: Promise<void>): Promise<void> {
   const release = holdProcess();
   await within(clock, timeoutMs, task).finally(release);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

@@ -29,6 +29,10 @@ export interface TakeOverParts {
 export interface KeptCalls {
   /** By the process before this one. */
   readonly left: LeftStates;
+  /** When the process that had a call was last there, where each had another one. @default as `left` says */
+  readonly lastAliveAt?: (callId: string) => number;
+  /** As in `LeftCall`. @default 0 for each */
+  readonly aheadMs?: (callId: string) => number;
   /** Has the call from now on. Returns why it cannot be gone on with; undefined where it is. */
   readonly resume: (call: LeftCall) => Loss | undefined;
   /** Of a call that is over. Never rejects. */
@@ -56,11 +60,12 @@ export async function takeOver(store: CallStore, parts: TakeOverParts, kept?: Ke
     if (isHad(callId)) continue;
     const state = states.get(callId);
     callbacks.adopt(record);
-    const lastAliveAt = Math.max(at, kept?.left.lastAliveAt ?? 0);
-    const loss = kept === undefined ? 'not-kept' : kept.resume({ record, state, lastAliveAt });
+    const aheadMs = kept?.aheadMs?.(callId) ?? 0;
+    const lastAliveAt = Math.max(at, kept?.lastAliveAt?.(callId) ?? kept?.left.lastAliveAt ?? 0);
+    const loss = kept === undefined ? 'not-kept' : kept.resume({ record, state, lastAliveAt, aheadMs });
     if (loss === undefined) resumed.add(callId);
     else {
-      const mayBeUp = desk.mayBeUp({ ...record, endedAt: at });
+      const mayBeUp = desk.mayBeUp({ ...record, endedAt: at - aheadMs });
       for (const fact of lostEnd(record, { nodeId, at, loss, mayBeUp })) bus.publish(fact);
     }
   }

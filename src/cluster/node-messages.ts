@@ -1,33 +1,43 @@
 // Messages between nodes, past the broker: sealed with the secret of the cluster, for one receiver, each taken once. Over HTTP or HTTPS, to the address of
-// the receiver; the server there gives what comes to `receive`.
+// the receiver; the server there gives what comes to `receive`, which reads nothing before it knows the sender.
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { Clock } from '../base/clock.js';
 import { ClusterError, type ErrorCode, OffhookError } from '../base/errors.js';
-import type { AnswerNode, ClusterNode, NodeMessage } from './coordinator.js';
+import { pause } from '../base/pause.js';
+import { createSharedAbort } from '../base/shared-abort.js';
+import {
+  type AnswerNode,
+  type ClusterNode,
+  NODE_PATH,
+  NODE_PROOF_HEADER,
+  type NodeAnswer,
+  type NodeDelivery,
+  type NodeMessage,
+} from './coordinator.js';
 import { ReplayWindow } from './replay-window.js';
 import type { ClusterSeal, SealedAbout } from './seal.js';
 
-/** Where a node takes messages of others. */
-export const NODE_PATH = '/cluster';
 /** Longest message or answer, in bytes: the facts of a call of hours. */
-export const MAX_NODE_MESSAGE_BYTES = 16 * 1024 * 1024;
-const MAX_HEAD_BYTES = 1024;
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+/** What is under way here at a time, as the heads of messages have it. Short ones, by which a node shows that it is there, do not count. */
+const MAX_READING_BYTES = 4 * MAX_MESSAGE_BYTES;
+const SHORT_BYTES = 64 * 1024;
+/** Nodes whose numbers are remembered: all, and those of many restarts. */
+const MAX_RECEIVERS = 10_000;
+/** A body that has not come by then is given up, in milliseconds: whoever sends one that long does not wait for longer. */
+const BODY_MS = 5000;
 
-/** What stands before the sealed part, for the receiver to know the key. All of it is bound to that part. */
+/** What comes before the sealed part, for the receiver to know the sender and the key. All of it but the length is bound to that part. */
 interface Head {
   readonly from: string;
   readonly to: string;
-  /** Counted up by the sender: none is taken twice. */
+  /** Counted up by the sender, for this receiver: none is taken twice. */
   readonly number: number;
   readonly type: string;
   readonly callId: string | null;
-}
-
-/** An answer as HTTP carries it. */
-export interface NodeAnswer {
-  readonly status: number;
-  readonly body: Buffer;
+  /** Of the sealed part, in bytes. */
+  readonly length: number;
 }
 
 /** What is sealed in an answer. */
@@ -41,15 +51,19 @@ export interface NodeMessagesParts {
   readonly clock: Clock;
 }
 
-const REFUSED = { malformed: 400, foreign: 403, again: 409, elsewhere: 421 } as const;
+const REFUSED = { malformed: 400, foreign: 403, again: 409, long: 413, elsewhere: 421, busy: 503 } as const;
 
 export class NodeMessages {
   readonly #parts: NodeMessagesParts;
   readonly #window = new ReplayWindow();
   readonly #http = new HttpAgent({ keepAlive: true });
   readonly #https = new HttpsAgent({ keepAlive: true });
-  readonly #closing = new AbortController();
-  #number = 0;
+  readonly #closing = createSharedAbort();
+  #sent = 0;
+  /** Of the last message to each node: what goes to the others moves no window on. */
+  readonly #numbers = new Map<string, number>();
+  /** In bytes. */
+  #reading = 0;
 
   constructor(parts: NodeMessagesParts) {
     this.#parts = parts;
@@ -58,10 +72,11 @@ export class NodeMessages {
   /** Rejects with what the other node throws, and with ClusterError where it is not reached, does not answer in time or is another one by now. */
   async send(to: ClusterNode, { type, callId, body }: NodeMessage, timeoutMs: number): Promise<string> {
     const { nodeId, seal, clock } = this.#parts;
-    this.#number += 1;
-    const head: Head = { from: nodeId, to: to.nodeId, number: this.#number, type, callId };
-    const sealed = seal.seal(aboutMessage(head), Buffer.from(body, 'utf8'), clock.wallNow());
-    const { status, body: answer } = await this.#exchange(to.address, withHead(head, sealed), timeoutMs);
+    const about = { from: nodeId, to: to.nodeId, number: this.#numberTo(to.nodeId), type, callId };
+    const sealed = seal.seal(aboutMessage(about), Buffer.from(body, 'utf8'), clock.wallNow());
+    const head: Head = { ...about, length: sealed.length };
+    const proof = provenHead(head, seal);
+    const { status, body: answer } = await this.#exchange(to.address, { proof, sealed }, timeoutMs);
     const opened = status === 200 ? seal.open(aboutAnswer(head), answer) : undefined;
     if (opened === undefined)
       throw new ClusterError(`The node ${to.nodeId} did not take the message (status ${status}).`);
@@ -71,16 +86,20 @@ export class NodeMessages {
   }
 
   /** Answers what has come to the address of this node, from anybody. Never rejects. */
-  async receive(bytes: Uint8Array, answer: AnswerNode): Promise<NodeAnswer> {
+  async receive({ proof, read }: NodeDelivery, answer: AnswerNode): Promise<NodeAnswer> {
     const { nodeId, seal, clock } = this.#parts;
-    const parted = partHead(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-    if (parted === undefined) return refusal('malformed');
-    const { head, sealed } = parted;
-    if (head.to !== nodeId) return refusal('elsewhere');
-    const opened = seal.open(aboutMessage(head), sealed);
-    if (opened === undefined) return refusal('foreign');
-    if (!this.#window.take(head.from, head.number)) return refusal('again');
-    const { type, callId, from } = head;
+    const head = readHead(proof, seal);
+    if (head === undefined) return refusal('foreign');
+    const { to, type, callId, from, number, length } = head;
+    if (to !== nodeId) return refusal('elsewhere');
+    if (length > MAX_MESSAGE_BYTES) return refusal('long');
+    const isShort = length <= SHORT_BYTES;
+    if (!isShort && this.#reading + length > MAX_READING_BYTES) return refusal('busy');
+    // Before the body: who sees a message on its way cannot have it read again and again.
+    if (!this.#window.take(from, number)) return refusal('again');
+    const sealed = await this.#read(() => read(length), isShort ? 0 : length);
+    const opened = sealed && seal.open(aboutMessage(head), sealed);
+    if (opened === undefined) return refusal('malformed');
     const message = { type, callId, body: opened.plain.toString('utf8') };
     const said = await answer(message, from).then(
       (body): Answered => ({ body }),
@@ -97,7 +116,38 @@ export class NodeMessages {
     this.#https.destroy();
   }
 
-  #exchange(address: string, message: Buffer, timeoutMs: number): Promise<NodeAnswer> {
+  /** None is above how many were sent, so a node that is forgotten goes on above its last one. */
+  #numberTo(nodeId: string): number {
+    this.#sent += 1;
+    const last = this.#numbers.get(nodeId);
+    const number = last === undefined ? this.#sent : last + 1;
+    this.#numbers.delete(nodeId);
+    this.#numbers.set(nodeId, number);
+    const [oldest] = this.#numbers.keys();
+    if (this.#numbers.size > MAX_RECEIVERS && oldest !== undefined) this.#numbers.delete(oldest);
+    return number;
+  }
+
+  /** Undefined for a body that does not come as its head says. */
+  async #read(read: () => Promise<Uint8Array>, bytes: number): Promise<Uint8Array | undefined> {
+    const isRead = new AbortController();
+    const late = pause(this.#parts.clock, BODY_MS, isRead.signal).then(() => undefined);
+    this.#reading += bytes;
+    try {
+      return await Promise.race([read(), late]);
+    } catch {
+      return undefined;
+    } finally {
+      this.#reading -= bytes;
+      isRead.abort();
+    }
+  }
+
+  #exchange(
+    address: string,
+    { proof, sealed }: { proof: string; sealed: Buffer },
+    timeoutMs: number,
+  ): Promise<NodeAnswer> {
     const { clock } = this.#parts;
     const url = new URL(NODE_PATH, address);
     const isSecure = url.protocol === 'https:';
@@ -109,7 +159,11 @@ export class NodeMessages {
       const options = {
         method: 'POST',
         agent: isSecure ? this.#https : this.#http,
-        headers: { 'content-type': 'application/octet-stream', 'content-length': message.length },
+        headers: {
+          'content-type': 'application/octet-stream',
+          'content-length': sealed.length,
+          [NODE_PROOF_HEADER]: proof,
+        },
         signal: this.#closing.signal,
       };
       const request = (isSecure ? requestHttps : requestHttp)(url, options, (response) => {
@@ -120,12 +174,12 @@ export class NodeMessages {
       });
       const timer = clock.after(timeoutMs, () => request.destroy(new Error('no answer in time')));
       request.on('error', fail);
-      request.end(message);
+      request.end(sealed);
     });
   }
 }
 
-function aboutMessage({ from, to, number, type, callId }: Head): SealedAbout {
+function aboutMessage({ from, to, number, type, callId }: Omit<Head, 'length'>): SealedAbout {
   return { type: JSON.stringify(['message', from, to, type]), call: callId ?? '', term: number };
 }
 
@@ -134,31 +188,17 @@ function aboutAnswer({ from, to, number, callId }: Head): SealedAbout {
   return { type: JSON.stringify(['answer', from, to]), call: callId ?? '', term: number };
 }
 
-function withHead(head: Head, sealed: Buffer): Buffer {
-  const text = Buffer.from(JSON.stringify(head), 'utf8');
-  const length = Buffer.alloc(2);
-  length.writeUInt16BE(text.length);
-  return Buffer.concat([length, text, sealed]);
+/** As the header carries it: head and proof, each as base64url. */
+function provenHead(head: Head, seal: ClusterSeal): string {
+  const text = Buffer.from(JSON.stringify(head), 'utf8').toString('base64url');
+  return `${text}.${seal.proofOf(text)}`;
 }
 
-/** Undefined for what is no message. */
-function partHead(bytes: Buffer): { head: Head; sealed: Buffer } | undefined {
-  if (bytes.length < 2) return undefined;
-  const length = bytes.readUInt16BE();
-  if (length > MAX_HEAD_BYTES || bytes.length < 2 + length) return undefined;
-  try {
-    const head: unknown = JSON.parse(bytes.subarray(2, 2 + length).toString('utf8'));
-    return isHead(head) ? { head, sealed: bytes.subarray(2 + length) } : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isHead(value: unknown): value is Head {
-  if (typeof value !== 'object' || value === null) return false;
-  const { from, to, number, type, callId } = value as Partial<Record<keyof Head, unknown>>;
-  const isText = [from, to, type].every((each) => typeof each === 'string');
-  return isText && Number.isSafeInteger(number) && (callId === null || typeof callId === 'string');
+/** Undefined for one that nobody of this cluster has made. Only what a node has written gets as far as the parser. */
+function readHead(proven: string, seal: ClusterSeal): Head | undefined {
+  const [text = '', proof = ''] = proven.split('.');
+  if (!seal.isProven(text, proof)) return undefined;
+  return JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as Head;
 }
 
 function toSaid(error: unknown): { code: ErrorCode; message: string } {
@@ -175,7 +215,7 @@ async function readAll(response: IncomingMessage): Promise<Buffer> {
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > MAX_NODE_MESSAGE_BYTES) throw new Error('the answer is too long');
+    if (bytes > MAX_MESSAGE_BYTES) throw new Error('the answer is too long');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

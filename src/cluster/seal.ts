@@ -1,6 +1,13 @@
 // Seals what leaves the process for the broker or for another node: AES-256-GCM, one key a call, and what it is about bound to it. Who cannot open it
 // learns nothing, and what was changed, or stands in the place of something else, does not open.
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
 import { ConfigError } from '../base/errors.js';
 import { Oldest } from '../base/oldest.js';
 
@@ -39,10 +46,12 @@ export class ClusterSeal {
   readonly #secret: Buffer;
   readonly #keys = new Map<string, CallKey>();
   readonly #oldest = new Oldest(this.#keys);
+  readonly #proofKey: Buffer;
 
   /** @throws ConfigError for a secret that is too short */
   constructor(secret: string) {
     this.#secret = Buffer.from(secret, 'utf8');
+    this.#proofKey = this.#derived('offhook cluster proof');
     if (this.#secret.length >= SHORTEST_SECRET_BYTES) return;
     throw new ConfigError(
       'CONFIG_INVALID',
@@ -84,16 +93,29 @@ export class ClusterSeal {
     return digest.subarray(0, NAME_BYTES).toString('base64url');
   }
 
-  /** Source: RFC 5869 (HKDF). */
+  /** Shows who has the same secret that `text`, which everybody can read, is from one who has it. */
+  proofOf(text: string): string {
+    return createHmac('sha256', this.#proofKey).update(text).digest('base64url');
+  }
+
+  isProven(text: string, proof: string): boolean {
+    const [expected, given] = [Buffer.from(this.proofOf(text), 'latin1'), Buffer.from(proof, 'latin1')];
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  }
+
   #keyOf(call: string): Buffer {
     const known = this.#keys.get(call);
     if (known !== undefined) return known.bytes;
-    const info = `offhook cluster call ${call}`;
-    const bytes = Buffer.from(hkdfSync('sha256', this.#secret, '', info, KEY_BYTES));
+    const bytes = this.#derived(`offhook cluster call ${call}`);
     this.#keys.set(call, { bytes });
     const oldest = this.#keys.size > MAX_KEYS ? this.#oldest.find() : undefined;
     if (oldest !== undefined) this.#keys.delete(oldest[0]);
     return bytes;
+  }
+
+  /** Source: RFC 5869 (HKDF). */
+  #derived(info: string): Buffer {
+    return Buffer.from(hkdfSync('sha256', this.#secret, '', info, KEY_BYTES));
   }
 }
 

@@ -146,5 +146,18 @@ describe('offhook dashboard', () => {
     [['--token', 'a b'], /without blanks/],
     [['--token', 'fifteen-letters'], /16 characters or more.*randomBytes/],
     [['--speed', '1'], /unknown option/],
+    [
+      ['--cluster', '--cluster-name', 'x'],
+      /needs the url of the cluster: --cluster \(or OFFHOOK_CLUSTER_URL\)/,
+    ],
+    [
+      ['--cluster', 'redis://localhost'],
+      /needs the name of the cluster: --cluster-name \(or OFFHOOK_CLUSTER_NAME\)/,
+    ],
+    [
+      ['--cluster', 'redis://localhost', '--cluster-name', 'x'],
+      /needs the secret of the cluster: OFFHOOK_CLUSTER_SECRET/,
+    ],
+    [['--cluster', 'redis://user:word@localhost'], /Other users see a command line.*OFFHOOK_CLUSTER_URL/],
   ]);
 });

@@ -67,6 +67,10 @@ describe('offhook', () => {
     [['simulate', '--voice', 'opera'], /Allowed choices are slt, kal16, awb, rms, kal/],
     [['demo', '--port', '0'], /from 1 to 65535/],
     [['demo', '--port', '65536'], /from 1 to 65535/],
+    [['demo', '--nodes', '1'], /from 2 to 5/],
+    [['demo', '--nodes', '6'], /from 2 to 5/],
+    [['demo', '--nodes', '2', '--kill'], /cannot be used with/],
+    [['demo', '--broker', 'redis://127.0.0.1:6379'], /--broker goes with --nodes/],
   ]);
 
   it('calls a PORT that is none a usage error', async () => {

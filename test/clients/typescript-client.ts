@@ -37,7 +37,8 @@ export async function* follow(api: Client<paths>): AsyncGenerator<Snapshot | Cal
   if (data === null) return;
   const messages = data.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
   for await (const message of messages)
-    if (message.event !== 'draining') yield JSON.parse(message.data) as Snapshot | CallEvent;
+    if (!['draining', 'broker'].includes(message.event ?? ''))
+      yield JSON.parse(message.data) as Snapshot | CallEvent;
 }
 
 export async function readCall(api: Client<paths>, callId: string) {

@@ -3,14 +3,44 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
 import { NotFoundError } from '../../src/base/errors.js';
-import type { AnswerNode } from '../../src/cluster/coordinator.js';
-import { NODE_PATH, NodeMessages } from '../../src/cluster/node-messages.js';
+import {
+  type AnswerNode,
+  NODE_PATH,
+  NODE_PROOF_HEADER,
+  type NodeDelivery,
+} from '../../src/cluster/coordinator.js';
+import { NodeMessages } from '../../src/cluster/node-messages.js';
 import { ClusterSeal } from '../../src/cluster/seal.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 const SECRET = 'a secret of thirty-two bytes, or more';
 const MESSAGE = { type: 'hang-up', callId: 'call-1', body: 'please' };
 const echo: AnswerNode = async ({ type, callId, body }, from) => [from, type, callId, body].join(' ');
+
+interface Came {
+  readonly proof: string;
+  readonly bytes: Buffer;
+}
+
+/** As it came, and how often its body was read. */
+function delivered({ proof, bytes }: Came): NodeDelivery & { readonly reads: number[] } {
+  const reads: number[] = [];
+  return {
+    proof,
+    reads,
+    async read(maxBytes) {
+      reads.push(maxBytes);
+      return bytes;
+    },
+  };
+}
+
+/** What a node says before a body of so many bytes. */
+function provenHead(number: number, { length = 10, to = 'b' } = {}): string {
+  const head = { from: 'a', to, number, type: 'hang-up', callId: null, length };
+  const text = Buffer.from(JSON.stringify(head)).toString('base64url');
+  return `${text}.${new ClusterSeal(SECRET).proofOf(text)}`;
+}
 
 describe('NodeMessages', () => {
   const opened: { close(): void }[] = [];
@@ -28,17 +58,20 @@ describe('NodeMessages', () => {
   async function listen(
     node: NodeMessages,
     answer: AnswerNode = echo,
-  ): Promise<{ address: string; came: Buffer[]; http: Server }> {
-    const came: Buffer[] = [];
+  ): Promise<{ address: string; came: Came[]; http: Server }> {
+    const came: Came[] = [];
     const http = createServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         const bytes = Buffer.concat(chunks);
-        came.push(bytes);
+        const proof = String(request.headers[NODE_PROOF_HEADER]);
+        came.push({ proof, bytes });
         if (request.url !== NODE_PATH) response.writeHead(404).end();
         else
-          void node.receive(bytes, answer).then(({ status, body }) => response.writeHead(status).end(body));
+          void node
+            .receive({ proof, read: async () => bytes }, answer)
+            .then(({ status, body }) => response.writeHead(status).end(body));
       });
     });
     opened.push({
@@ -57,11 +90,54 @@ describe('NodeMessages', () => {
     await expect(sent).resolves.toBe('a hang-up call-1 please');
   });
 
+  it('goes over one connection with those before it', async () => {
+    const { address, http } = await listen(messagesOf('b'));
+    let connections = 0;
+    http.on('connection', () => {
+      connections += 1;
+    });
+    const node = messagesOf('a');
+    for (let count = 0; count < 3; count += 1) {
+      await node.send({ nodeId: 'b', address }, MESSAGE, 5000);
+      // The connection is free one turn of the loop behind the answer.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(connections).toBe(1);
+  });
+
+  it('is taken late, however much has gone to other nodes meanwhile', async () => {
+    const [a, b, c] = [messagesOf('a'), messagesOf('b'), messagesOf('c')];
+    // What comes to b waits here.
+    const held = await listen(messagesOf('elsewhere'));
+    const other = await listen(c);
+    const sendTo = async (nodeId: string, address: string) =>
+      a.send({ nodeId, address }, MESSAGE, 5000).catch(() => undefined);
+    await sendTo('b', held.address);
+    for (let count = 0; count < 1100; count += 100)
+      await Promise.all(Array.from({ length: 100 }, () => sendTo('c', other.address)));
+    await sendTo('b', held.address);
+    const [early, late] = held.came.map(delivered);
+    expect((await b.receive(late!, echo)).status).toBe(200);
+    expect((await b.receive(early!, echo)).status).toBe(200);
+    expect((await b.receive(early!, echo)).status).toBe(409);
+  });
+
+  it('brings many at once without a warning of Node', async () => {
+    const { address } = await listen(messagesOf('b'));
+    const warnings: Error[] = [];
+    const note = (warning: Error) => void warnings.push(warning);
+    process.on('warning', note);
+    const node = messagesOf('a');
+    await Promise.all(Array.from({ length: 12 }, () => node.send({ nodeId: 'b', address }, MESSAGE, 5000)));
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
+  });
+
   it('shows nobody on the way what is in it', async () => {
     const { address, came } = await listen(messagesOf('b'));
     await messagesOf('a').send({ nodeId: 'b', address }, MESSAGE, 5000);
     expect(came).toHaveLength(1);
-    expect(came[0]?.includes('please')).toBe(false);
+    expect(came[0]?.bytes.includes('please')).toBe(false);
   });
 
   it('throws what the other node throws, and nothing else of it', async () => {
@@ -82,19 +158,21 @@ describe('NodeMessages', () => {
     });
   });
 
-  it('takes a message once, however often it comes', async () => {
+  it('takes a message once, and reads it once, however often it comes', async () => {
     const receiver = messagesOf('b');
     const { address, came } = await listen(receiver);
     await messagesOf('a').send({ nodeId: 'b', address }, MESSAGE, 5000);
-    const [bytes = Buffer.alloc(0)] = came;
-    await expect(receiver.receive(bytes, echo)).resolves.toMatchObject({ status: 409 });
+    const again = delivered(came[0] as Came);
+    await expect(receiver.receive(again, echo)).resolves.toMatchObject({ status: 409 });
+    expect(again.reads).toEqual([]);
   });
 
   it('takes none that is for another node, or for this one before it was started again', async () => {
     const { address, came } = await listen(messagesOf('b'));
     await messagesOf('a').send({ nodeId: 'b', address }, MESSAGE, 5000);
-    const [bytes = Buffer.alloc(0)] = came;
-    await expect(messagesOf('b-restarted').receive(bytes, echo)).resolves.toMatchObject({ status: 421 });
+    const late = delivered(came[0] as Came);
+    await expect(messagesOf('b-restarted').receive(late, echo)).resolves.toMatchObject({ status: 421 });
+    expect(late.reads).toEqual([]);
     const sent = messagesOf('a').send({ nodeId: 'c', address }, MESSAGE, 5000);
     await expect(sent).rejects.toMatchObject({ code: 'CLUSTER_FAILED' });
   });
@@ -106,31 +184,77 @@ describe('NodeMessages', () => {
     await expect(sent).rejects.toMatchObject({ message: expect.stringContaining('status 403') });
   });
 
-  it('takes none whose head was changed', async () => {
+  it('takes none whose head was changed, and reads none of it', async () => {
     const receiver = messagesOf('b');
     const { address, came } = await listen(receiver);
     await messagesOf('a').send({ nodeId: 'b', address }, MESSAGE, 5000);
-    const text = came[0]?.toString('latin1') ?? '';
-    for (const [was, is] of [
-      ['"number":1', '"number":2'],
-      ['"from":"a"', '"from":"c"'],
-      ['hang-up', 'transf'],
-      ['call-1', 'call-2'],
+    const { proof, bytes } = came[0] as Came;
+    const [text = '', mac = ''] = proof.split('.');
+    const head = JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as object;
+    for (const change of [
+      { number: 2 },
+      { from: 'c' },
+      { type: 'transfer' },
+      { callId: 'call-2' },
+      { length: 1e9 },
     ]) {
-      const changed = Buffer.from(text.replace(was ?? '', is ?? ''), 'latin1');
-      const { status } = await receiver.receive(changed, echo);
-      expect([400, 403], `${was}`).toContain(status);
+      const changed = Buffer.from(JSON.stringify({ ...head, ...change })).toString('base64url');
+      const delivery = delivered({ proof: `${changed}.${mac}`, bytes });
+      const { status } = await receiver.receive(delivery, echo);
+      expect([status, delivery.reads], JSON.stringify(change)).toEqual([403, []]);
     }
+  });
+
+  it('takes no body that belongs to another head', async () => {
+    const receiver = messagesOf('b');
+    const { address, came } = await listen(messagesOf('b'));
+    const node = messagesOf('a');
+    for (const callId of ['call-1', 'call-2'])
+      await node.send({ nodeId: 'b', address }, { ...MESSAGE, callId }, 5000);
+    const [one, two] = came as [Came, Came];
+    const mixed = delivered({ proof: one.proof, bytes: two.bytes });
+    await expect(receiver.receive(mixed, echo)).resolves.toMatchObject({ status: 400 });
   });
 
   it.each([
     ['nothing', ''],
-    ['a length without a head', '\u00ff\u00ff'],
-    ['a head that is no JSON', '\u0000\u0003abc'],
-    ['a head without its fields', '\u0000\u0002{}'],
-  ])('refuses %s', async (_, text) => {
-    const answer = messagesOf('b').receive(Buffer.from(text, 'latin1'), echo);
-    await expect(answer).resolves.toMatchObject({ status: 400 });
+    ['a proof of nothing', '.'],
+    ['a head without a proof', Buffer.from('{}').toString('base64url')],
+    ['a head with a wrong proof', `${Buffer.from('{}').toString('base64url')}.AAAA`],
+    ['what is no head', 'ÿ.ÿ'],
+  ])('refuses %s without reading on', async (_, proof) => {
+    const delivery = delivered({ proof, bytes: Buffer.alloc(0) });
+    await expect(messagesOf('b').receive(delivery, echo)).resolves.toMatchObject({ status: 403 });
+    expect(delivery.reads).toEqual([]);
+  });
+
+  it('reads no more than the head says', async () => {
+    const delivery = delivered({ proof: provenHead(1, { length: 1234 }), bytes: Buffer.alloc(0) });
+    await expect(messagesOf('b').receive(delivery, echo)).resolves.toMatchObject({ status: 400 });
+    expect(delivery.reads).toEqual([1234]);
+    const long = delivered({ proof: provenHead(2, { length: 1e9 }), bytes: Buffer.alloc(0) });
+    await expect(messagesOf('b').receive(long, echo)).resolves.toMatchObject({ status: 413 });
+    expect(long.reads).toEqual([]);
+  });
+
+  it('reads so much at a time, short messages beside it, and waits for no body for ever', async () => {
+    const clock = new FakeClock();
+    const receiver = messagesOf('b', { clock });
+    let number = 0;
+    const begin = (length: number) => {
+      number += 1;
+      const proof = provenHead(number, { length });
+      return receiver.receive({ proof, read: () => new Promise(() => {}) }, echo);
+    };
+    const half = Array.from({ length: 4 }, () => begin(16 * 1024 * 1024));
+    await expect(begin(16 * 1024 * 1024)).resolves.toMatchObject({ status: 503 });
+    const short = begin(300);
+    clock.advance(5000);
+    for (const { status } of await Promise.all([...half, short])) expect(status).toBe(400);
+    expect(clock.pending).toBe(0);
+    const next = delivered({ proof: provenHead(100, { length: 16 * 1024 * 1024 }), bytes: Buffer.alloc(0) });
+    await receiver.receive(next, echo);
+    expect(next.reads).toHaveLength(1);
   });
 
   it('takes no answer to another message for its own', async () => {
@@ -140,7 +264,8 @@ describe('NodeMessages', () => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
-        void receiver.receive(Buffer.concat(chunks), echo).then(({ body }) => {
+        const proof = String(request.headers[NODE_PROOF_HEADER]);
+        void receiver.receive({ proof, read: async () => Buffer.concat(chunks) }, echo).then(({ body }) => {
           answers.push(body);
           // The first one again and again.
           response.end(answers[0]);

@@ -33,6 +33,20 @@ describe('ClusterSeal', () => {
     expect(seal.open(about, seal.seal(ABOUT, PLAIN, AT))).toBeUndefined();
   });
 
+  it('proves a text to who has the same secret, and no other text', () => {
+    const proof = seal.proofOf('from a to b');
+    expect(new ClusterSeal(SECRET).isProven('from a to b', proof)).toBe(true);
+    expect(seal.isProven('from a to c', proof)).toBe(false);
+    for (const other of [
+      '',
+      proof.slice(1),
+      `${proof}A`,
+      proof.replace(/^./, (first) => (first === 'A' ? 'B' : 'A')),
+    ])
+      expect(seal.isProven('from a to b', other), other).toBe(false);
+    expect(new ClusterSeal(SECRET.replace('secret', 'Secret')).isProven('from a to b', proof)).toBe(false);
+  });
+
   it('does not open with another secret', () => {
     const other = new ClusterSeal(SECRET.replace('secret', 'Secret'));
     expect(other.open(ABOUT, seal.seal(ABOUT, PLAIN, AT))).toBeUndefined();

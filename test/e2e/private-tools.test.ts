@@ -9,9 +9,13 @@ import { ASKING_CASES, ASKING_MODES, ASKS } from '../support/asking-modes.js';
 import { startCarrierPhone } from '../support/carrier-phone.js';
 import { bytesBelow } from '../support/folder-bytes.js';
 
-/** In what the tool is called with, in what it gives, and in its error. */
+/** In what the tool is called with, in what it gives, in its error, and in the name of one that the model makes up. */
 const SECRET = 'tulip';
-const CALLS = ['check_pin', 'lose_pin'].map((name) => ({ name, arguments: `{"pin":"${SECRET}-7193"}` }));
+const MADE_UP = `look up: ${SECRET}`;
+const CALLS = ['check_pin', 'lose_pin', MADE_UP].map((name) => ({
+  name,
+  arguments: `{"pin":"${SECRET}-7193"}`,
+}));
 const TOOLS = [
   {
     name: 'check_pin',
@@ -31,7 +35,7 @@ const TOOLS = [
 
 interface Policy {
   readonly privacy: PrivacyOptions;
-  /** What the transcript says of both tools. */
+  /** What the transcript says of the tools. */
   readonly entries: readonly (string | RegExp)[];
   readonly errors: readonly (string | RegExp | null)[];
 }
@@ -39,15 +43,15 @@ interface Policy {
 const POLICIES: readonly Policy[] = [
   {
     privacy: { keys: 'none' },
-    entries: ['check_pin: done', 'lose_pin failed'],
-    errors: [null, 'The tool failed.'],
+    entries: ['check_pin: done', 'lose_pin failed', '[unknown tool] failed'],
+    errors: [null, 'The tool failed.', 'The tool failed.'],
   },
   {
     privacy: { transcript: 'redacted', keys: 'none' },
-    entries: ['check_pin: done', 'lose_pin failed'],
-    errors: [null, 'The tool failed.'],
+    entries: ['check_pin: done', 'lose_pin failed', '[unknown tool] failed'],
+    errors: [null, 'The tool failed.', 'The tool failed.'],
   },
-  { privacy: { transcript: 'none' }, entries: [], errors: [null, 'The tool failed.'] },
+  { privacy: { transcript: 'none' }, entries: [], errors: [null, 'The tool failed.', 'The tool failed.'] },
 ];
 
 describe.each(ASKING_CASES)('tools on $id with $mode', { timeout: 60_000 }, ({ id, mode }) => {
@@ -86,10 +90,11 @@ describe.each(ASKING_CASES)('tools on $id with $mode', { timeout: 60_000 }, ({ i
       expect(results.join(' ')).toContain(`"pin":"${SECRET}-7193"`);
       for (const [where, text] of Object.entries(texts)) expect(text, where).not.toContain(SECRET);
       const lines = record.transcript.flatMap(({ role, text }) => (role === 'tool' ? [text] : []));
-      expect(lines.slice(0, 2)).toEqual(entries);
-      const tools = record.turns.flatMap(({ toolCalls }) => toolCalls).slice(0, 2);
+      expect(lines.slice(0, 3)).toEqual(entries);
+      const tools = record.turns.flatMap(({ toolCalls }) => toolCalls).slice(0, 3);
+      const names = CALLS.map(({ name }) => (name === MADE_UP ? '[unknown tool]' : name));
       expect(tools).toMatchObject(
-        CALLS.map(({ name }, index) => ({ name, arguments: null, result: null, error: errors[index] })),
+        names.map((name, index) => ({ name, arguments: null, result: null, error: errors[index] })),
       );
     },
   );

@@ -1,20 +1,15 @@
 // A call that is redacted goes on in another process when its own is killed in the middle of a number. The file that this needs has the words, and
 // is gone when the call is over: then no file of the folder has them.
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { CallEvent } from '../../src/contract/call-event.js';
 import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import { eventually } from '../support/carrier-phone.js';
+import { bytesBelow } from '../support/folder-bytes.js';
 import { KilledPhone } from '../support/killed-phone.js';
 
 const WORDS = /four nine two nine|one two three four|seven eight nine/i;
-
-async function bytesBelow(folder: string): Promise<string> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  return (await Promise.all(files.map((file) => readFile(file, 'latin1').catch(() => '')))).join('\n');
-}
 
 const turnOver = (index: number) => (fact: CallEvent) =>
   fact.type === 'turn.completed' && fact.turn.index === index;

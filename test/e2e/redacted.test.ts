@@ -1,6 +1,6 @@
 // Whole calls of which private numbers and addresses are redacted: on both carriers, in both voice modes. All that a server keeps, shows, reports
 // and logs is read, the files of the data folder byte by byte.
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { trace } from '@opentelemetry/api';
@@ -14,6 +14,7 @@ import type { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import type { AgentOptions, PrivacyOptions, ServeOptions } from '../../src/index.js';
 import { type CallerStep, openToneVoice } from '../../src/testing/index.js';
 import { startCarrierPhone } from '../support/carrier-phone.js';
+import { bytesBelow } from '../support/folder-bytes.js';
 import { REALTIME_VENDORS } from '../support/realtime-vendors.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
 import { playedOn } from '../support/rotated.js';
@@ -37,12 +38,6 @@ const SCRIPT: readonly CallerStep[] = [
   { type: 'pause', durationMs: 1000 },
   { type: 'hang-up' },
 ];
-
-async function bytesBelow(folder: string): Promise<string> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  return (await Promise.all(files.map((file) => readFile(file, 'latin1')))).join('\n');
-}
 
 /** A call; all that the page, the application, spans and log were told of it, and all that the folder holds behind it. */
 async function talk(id: (typeof SIMULATED_CARRIERS)[number], agent: AgentOptions, privacy: PrivacyOptions) {

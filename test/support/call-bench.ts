@@ -6,7 +6,9 @@ import type { CallReport, StreamAdmission, StreamReceiver, WaitingCall } from '.
 import type { CallRecordings } from '../../src/calls/recording/call-recordings.js';
 import type { ChooseCall } from '../../src/calls/choice/call-choice.js';
 import type { BudgetLimits } from '../../src/calls/money/budget.js';
+import type { SharedPlaces } from '../../src/calls/shared-places.js';
 import { CallDirectory } from '../../src/calls/call-directory.js';
+import type { OtherProcesses } from '../../src/calls/call-environment.js';
 import { type PriceOverrides, Pricing } from '../../src/calls/money/pricing.js';
 import type { CallAnswer, Carrier, MediaMessage } from '../../src/carriers/carrier.js';
 import type { CallEvent, CallEventOf, CallEventType } from '../../src/contract/call-event.js';
@@ -49,12 +51,15 @@ export interface BenchOptions {
   /** The recipe readies calls, and webhooks are signed. */
   prepares?: boolean;
   maxCalls?: number;
+  /** Other processes have a part of them. */
+  readonly sharedPlaces?: SharedPlaces;
   /** Decides on inbound calls. */
   readonly choose?: ChooseCall;
   /** Agents that another process may give a call to. */
   readonly recipeNamed?: (agent: string) => EngineRecipe | undefined;
   /** @default node-1 */
   readonly nodeId?: string;
+  readonly others?: OtherProcesses;
   /** Records outlive the process. */
   isRecordKept?: boolean;
   readonly localRecordings?: () => CallRecordings;
@@ -124,6 +129,7 @@ export class CallBench {
       budget: options.budget,
       meters: silentMeters,
       nodeId: options.nodeId ?? 'node-1',
+      others: options.others,
       maxCallMs: 60 * 60_000,
       localRecordings: options.localRecordings,
       listenIn: options.listenIn,
@@ -133,6 +139,7 @@ export class CallBench {
       load: this.load,
       recording,
       maxCalls: options.maxCalls,
+      sharedPlaces: () => options.sharedPlaces,
       isRecordKept: () => options.isRecordKept === true,
     });
   }

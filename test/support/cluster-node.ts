@@ -1,10 +1,14 @@
 // A node of a cluster on Redis that is nothing else: it takes messages of other nodes on a port of its own.
-import { createServer } from 'node:http';
+import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '../../src/base/clock.js';
 import type { Logger } from '../../src/base/log.js';
-import type { Coordinator } from '../../src/cluster/coordinator.js';
+import type { ClusterMeters } from '../../src/base/meters.js';
+import { createNodeRoute } from '../../src/client/cluster/node-route.js';
+import { type Coordinator, NODE_PATH } from '../../src/cluster/coordinator.js';
 import { openRedisCoordinator, type RedisCoordinator } from '../../src/cluster/redis/redis-coordinator.js';
+import { createHttp } from '../../src/server/http.js';
+import { answerRoutes } from '../../src/server/routes.js';
 import { RecordedLogger } from './recorded-logger.js';
 
 export const CLUSTER_SECRET = 'a secret of thirty-two bytes, or more';
@@ -16,6 +20,7 @@ export interface ClusterNodeOptions {
   readonly secret?: string;
   readonly clock?: Clock;
   readonly logger?: Logger;
+  readonly meters?: ClusterMeters;
 }
 
 /** Closed with its port. */
@@ -26,15 +31,9 @@ export async function openClusterNode({
   ...options
 }: ClusterNodeOptions): Promise<Coordinator> {
   let node: RedisCoordinator | undefined;
-  const http = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      void node?.receive(Buffer.concat(chunks)).then(({ status, body }) => {
-        response.writeHead(status).end(body);
-      });
-    });
-  });
+  const routes = new Map([[`POST ${NODE_PATH}`, createNodeRoute(() => node)]]);
+  const others: RequestListener = (_, response) => void response.writeHead(404).end();
+  const http = createHttp(answerRoutes({ routes, others, isDraining: () => false, logger }));
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   const address = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
   const opened = await openRedisCoordinator({ ...options, address, secret, clock, logger });

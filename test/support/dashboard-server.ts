@@ -24,6 +24,7 @@ export interface DashboardServer {
   publish(...events: CallEvent[]): void;
   closeStreams(): void;
   announceDrain(): void;
+  announceBroker(isThere: boolean): void;
   close(): Promise<void>;
 }
 
@@ -105,6 +106,7 @@ export async function startDashboard(options: DashboardServerOptions = {}): Prom
     publish: (...events) => events.forEach((event) => void bus.publish(event)),
     closeStreams: () => dashboard.close(),
     announceDrain: () => dashboard.announceDrain(),
+    announceBroker: (isThere) => dashboard.announceBroker(isThere),
     async close() {
       dashboard.close();
       server.closeAllConnections();

@@ -25,7 +25,8 @@ interface Sample {
 }
 
 const UNITS = /_(seconds|bytes|dollars)(_total)?$/;
-const COUNTED = /^(offhook_calls_(active|held)|offhook_event_streams|offhook_overloaded|offhook_draining)$/;
+const COUNTED =
+  /^(offhook_calls_(active|held)|offhook_event_streams|offhook_overloaded|offhook_draining|offhook_cluster_(broker_up|nodes|facts_waiting))$/;
 
 /** The families of `text` by name. Fails the test for a text that is not clean. */
 export function readExposition(text: string): ReadonlyMap<string, Family> {
@@ -92,6 +93,8 @@ function histograms(name: string, samples: Map<string, Sample[]>): Series[] {
     const sum = sums.find((sample) => JSON.stringify(sample.labels) === key)?.value ?? Number.NaN;
     const bounds = Object.fromEntries(own.map((sample) => [sample.labels.le ?? '', sample.value]));
     expect(Object.keys(bounds), `${name}: bounds once each`).toHaveLength(own.length);
+    const places = own.map((sample) => toNumber(sample.labels.le ?? ''));
+    expect(places, `${name}: bounds rise`).toEqual([...places].sort((a, b) => a - b));
     return { labels, value: Number.NaN, buckets: bounds, count, sum };
   });
 }

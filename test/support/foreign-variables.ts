@@ -2,7 +2,7 @@
 
 /** Vendors of AI and carriers have more settings than keys; what ends like a key is one, whoever's it is. */
 const FOREIGN =
-  /^(ANTHROPIC|OPENAI|GEMINI|GOOGLE|DEEPGRAM|ELEVENLABS|CARTESIA|ASSEMBLYAI|CARRIER_[AB]|TWILIO|TELNYX)_|_(API_KEY|BASE_URL)$|^OFFHOOK_(LIVE|WEBHOOK_SECRET|DASHBOARD_\w+)$/;
+  /^(ANTHROPIC|OPENAI|GEMINI|GOOGLE|DEEPGRAM|ELEVENLABS|CARTESIA|ASSEMBLYAI|CARRIER_[AB]|TWILIO|TELNYX)_|_(API_KEY|BASE_URL)$|^OFFHOOK_(LIVE|WEBHOOK_SECRET|(DASHBOARD|CLUSTER)_\w+)$/;
 
 /** The same variables, empty, of an environment that has them. */
 export function emptyForeign(environment: Readonly<Record<string, unknown>>): Record<string, string> {

@@ -8,6 +8,7 @@ import { dashboardSocket, type SocketPlace } from '../../src/base/dashboard-sock
 import { openStandaloneDashboard, type StandaloneDashboard } from '../../src/client/standalone-dashboard.js';
 import type { CallRecord } from '../../src/contract/call-record.js';
 import type { IngestAnswer, IngestBatch } from '../../src/contract/ingest.js';
+import type { BrokerPlace } from '../../src/options/cluster.js';
 import type { CallStore } from '../../src/stores/call-store.js';
 import { MemoryStore } from '../../src/stores/memory-store.js';
 import { freePort } from './free-port.js';
@@ -44,6 +45,7 @@ export async function openDashboard(options: {
   token?: string | undefined;
   clock?: Clock;
   port?: number;
+  cluster?: BrokerPlace;
 }): Promise<TestDashboard> {
   const logger = new RecordedLogger();
   const socket = dashboardSocket(options.folder);
@@ -52,6 +54,7 @@ export async function openDashboard(options: {
     host: '127.0.0.1',
     token: 'token' in options ? options.token : TOKEN,
     socket,
+    cluster: options.cluster,
     store: options.store ?? new MemoryStore(),
     logger,
     ...(options.clock === undefined ? {} : { clock: options.clock }),

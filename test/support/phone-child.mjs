@@ -1,14 +1,5 @@
 // A server of its own process, to be killed: whole, with the local stack. Its settings come as JSON; says when it listens.
-/** @type {typeof import('../../src/index.js')} */
-const { CarrierA, CarrierB, Offhook } = await import(new URL('../../dist/index.js', import.meta.url).href);
-
-/** @type {typeof import('../../src/testing/tone-voice.js')} */
-const { speakInTones } = await import(new URL('../../dist/testing/tone-voice.js', import.meta.url).href);
-
-/** @type {typeof import('../../src/base/load-judge.js')} */
-const { LoadJudge } = await import(new URL('../../dist/base/load-judge.js', import.meta.url).href);
-// It is not the tests that a machine without time would have to spare.
-Object.defineProperty(LoadJudge.prototype, 'isOverloaded', { get: () => false });
+import { CarrierA, CarrierB, Offhook, tts } from './child-server.mjs';
 
 /** Looks up what it is asked to, and says what came of that. Its calls are those of the tool below. */
 const lookingUp = {
@@ -61,16 +52,6 @@ const modelOf = (name, to) => ({
     yield { type: 'tool-call', id, name: 'hand_off', arguments: args, argumentsText: JSON.stringify(args) };
   },
 });
-/** Takes no time, however busy the machine is. @type {import('../../src/index.js').TextToSpeech} */
-const tts = {
-  name: 'test/tones',
-  open: () => ({
-    async *synthesize(text) {
-      yield speakInTones(text, { sampleRateHz: 16_000 });
-    },
-    close() {},
-  }),
-};
 const { billing } = settings;
 if (billing !== undefined) phone.agent({ name: 'billing', idle: false, tts, llm: modelOf('billing') });
 const handing = billing && {
@@ -109,11 +90,15 @@ events.subscribe((fact) => tell({ fact }));
 process.on(
   'message',
   async (
-    /** @type {{ call?: object, transfer?: [callId: string, to: string], disconnect?: true }} */ order,
+    /** @type {{ call?: object, transfer?: [callId: string, to: string], disconnect?: true, drain?: true }} */ order,
   ) => {
     if (order.call !== undefined) tell({ placed: await phone.call(/** @type {any} */ (order.call)) });
     if (order.transfer !== undefined) await phone.transfer(...order.transfer);
     if (order.disconnect) await phone.disconnect();
+    if (order.drain) {
+      await phone.drain();
+      tell({ drained: true });
+    }
   },
 );
 tell({ listening: true });

@@ -6,9 +6,11 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
 import { text } from 'node:stream/consumers';
 import { selfSignedCertificate } from '../../src/testing/emulators/self-signed-certificate.js';
 import { freePort } from './free-port.js';
+import { type Joint, openJoint } from './joint.js';
 
 /** What stands in a proxy's file for one server and one user, as it is in a test. */
 interface Place {
@@ -115,6 +117,11 @@ export async function openProxy(
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The simulators speak without TLS: this gives them it, as a carrier has it. */
+export function openTls({ port, cert }: RunningProxy): Promise<Joint> {
+  return openJoint(() => connectTls({ host: '127.0.0.1', port, ca: cert, servername: 'localhost' }));
 }
 
 /** Resolves when somebody listens there. */

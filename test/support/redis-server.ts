@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { createClient } from '@redis/client';
 import { freePort } from './free-port.js';
 import { describeNeeding } from './needing.js';
@@ -100,5 +100,22 @@ export function redisOf(program: string, settings: readonly string[] = []): () =
   return () => {
     if (server === undefined) throw new Error('Redis is not started yet');
     return server;
+  };
+}
+
+/** A new one for each test of the group. */
+export function eachRedis(program: string): { readonly redis: RedisServer } {
+  let redis: RedisServer;
+  beforeEach(async () => {
+    redis = await RedisServer.start(program);
+  });
+  afterEach(async () => {
+    redis.thaw();
+    await redis.kill();
+  });
+  return {
+    get redis() {
+      return redis;
+    },
   };
 }

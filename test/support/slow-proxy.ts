@@ -1,17 +1,48 @@
-// A proxy in front of a server, which passes on what that says after a time.
+// A proxy in front of a Redis, which passes on what that says after a time, in its order. It counts what it is asked.
+import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { type Clock, systemClock } from '../../src/base/clock.js';
 
 export interface SlowProxy {
   readonly port: number;
-  /** From now on, in milliseconds. */
+  /** How often somebody has connected so far. */
+  readonly connections: number;
+  /** Connections that are up. */
+  readonly open: number;
+  /** Commands so far. */
+  readonly questions: number;
+  /** From now on, in milliseconds. What is infinite never comes. */
   delay(ms: number): void;
+  /** Ends all connections, and takes no other one until `mend`. */
+  cut(): void;
+  mend(): void;
+  /** What is asked from now on is held back, also once who asked has gone. */
+  hold(): void;
+  /** What is asked from now on is passed on again. */
+  pass(): void;
+  /** Passes on what was held back, and resolves once it is answered. */
+  letGo(): Promise<void>;
   close(): Promise<void>;
 }
 
-export async function openSlowProxy(to: number): Promise<SlowProxy> {
+/** As a command begins. */
+const COMMAND = /\*\d+\r\n\$/g;
+
+export async function openSlowProxy(to: number, clock: Clock = systemClock): Promise<SlowProxy> {
   let delayMs = 0;
-  const sockets = new Set<Socket>();
+  let [connections, questions] = [0, 0];
+  let isHolding = false;
+  let isCut = false;
+  const held: { readonly far: Socket; readonly bytes: Buffer }[] = [];
+  const [nears, sockets] = [new Set<Socket>(), new Set<Socket>()];
   const server = createServer((near) => {
+    if (isCut) {
+      near.destroy();
+      return;
+    }
+    connections += 1;
+    nears.add(near);
+    near.on('close', () => nears.delete(near));
     const far = connect(to, '127.0.0.1');
     for (const [one, other] of [
       [near, far],
@@ -21,20 +52,55 @@ export async function openSlowProxy(to: number): Promise<SlowProxy> {
       one.on('error', () => {});
       one.on('close', () => {
         sockets.delete(one);
-        other.destroy();
+        if (!held.some(({ far }) => far === other)) other.destroy();
       });
     }
-    near.on('data', (bytes) => far.write(bytes));
+    near.on('data', (bytes) => {
+      questions += bytes.toString('latin1').match(COMMAND)?.length ?? 0;
+      if (isHolding) held.push({ far, bytes });
+      else far.write(bytes);
+    });
+    let dueAt = Number.NEGATIVE_INFINITY;
     far.on('data', (bytes) => {
-      if (delayMs === 0) near.write(bytes);
-      else setTimeout(() => near.write(bytes), delayMs);
+      dueAt = Math.max(dueAt, clock.now() + delayMs);
+      if (dueAt <= clock.now()) near.write(bytes);
+      else if (Number.isFinite(dueAt)) clock.after(dueAt - clock.now(), () => near.write(bytes));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     port: (server.address() as AddressInfo).port,
+    get connections() {
+      return connections;
+    },
+    get open() {
+      return nears.size;
+    },
+    get questions() {
+      return questions;
+    },
     delay(ms) {
       delayMs = ms;
+    },
+    cut() {
+      isCut = true;
+      for (const socket of sockets) socket.destroy();
+    },
+    mend() {
+      isCut = false;
+    },
+    hold() {
+      isHolding = true;
+    },
+    pass() {
+      isHolding = false;
+    },
+    async letGo() {
+      const answered = held.splice(0).map(({ far, bytes }) => {
+        far.write(bytes);
+        return once(far, 'data');
+      });
+      await Promise.all(answered);
     },
     async close() {
       for (const socket of sockets) socket.destroy();

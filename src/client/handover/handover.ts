@@ -36,6 +36,8 @@ export interface ComingAbout {
   readonly isStreamThere: boolean;
   /** As in `LeftCall`. */
   readonly free?: Promise<void> | undefined;
+  /** As in `LeftCall`. */
+  readonly term?: number | undefined;
 }
 
 export interface HandoverParts {
@@ -49,6 +51,8 @@ export interface HandoverParts {
   status(): Omit<ProcessStatus, 'state'>;
   /** Begins to drain the server. Returns how long that takes at most, in milliseconds: an earlier drain may end sooner. */
   drain(timeoutMs: number): number;
+  /** The server hands its calls to other nodes of its cluster, and to no process of this machine. */
+  readonly isClustered: boolean;
   /** True once the server is to end, whatever becomes of the other process. */
   isLeaving(): boolean;
   /** Takes a call up that another process has let go. Rejects for one that the store does not know. */
@@ -228,7 +232,12 @@ export class Handover {
   }
 
   async #lend(path: string, lifeline: ServerResponse): Promise<void> {
-    const { desk, clock, logger, timeoutMs, done, isLeaving } = this.#parts;
+    const { desk, clock, logger, timeoutMs, done, isLeaving, isClustered } = this.#parts;
+    if (isClustered)
+      throw new RequestError(
+        'REQUEST_CONFLICT',
+        'This server is a node of a cluster: drain it, and start the next one with the same cluster.',
+      );
     const isBusy = isLeaving() || desk.isDraining || this.#takingBack !== undefined;
     if (isBusy || this.#successor !== undefined || this.#predecessor !== undefined) {
       throw new RequestError(

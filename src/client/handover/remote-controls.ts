@@ -1,5 +1,5 @@
-// Commands on calls that may be at the process before this one, or after it.
-import { type ErrorCode, OffhookError, RequestError } from '../../base/errors.js';
+// Commands on calls that may be at another process: the one before this one or after it, or a node of the cluster.
+import { type ErrorCode, NotFoundError, OffhookError, RequestError } from '../../base/errors.js';
 import type { CallControls, SayOptions, SayOutcome } from '../../contract/call-command.js';
 import type { HangUpState } from '../../contract/call-record.js';
 
@@ -26,7 +26,7 @@ export interface OtherProcess {
 }
 
 /** What comes of a command. */
-interface Carried {
+export interface Carried {
   readonly state?: HangUpState;
   readonly outcome?: SayOutcome;
 }
@@ -59,9 +59,9 @@ export async function carryOut(
   }
 }
 
-/** `own`: the calls of this process. `isOwn`: true for one that is here, or has ended here. */
+/** `own`: the calls of this process; undefined for one that has none. `isOwn`: true for one that is here, or has ended here. */
 export function controlsOver(
-  own: CallControls,
+  own: CallControls | undefined,
   { isOwn, other }: { isOwn(callId: string): boolean; other(): OtherProcess | undefined },
 ): CallControls {
   const run = async (callId: string, command: RemoteCommand) => {
@@ -72,7 +72,10 @@ export function controlsOver(
       throw new RequestError('REQUEST_CONFLICT', sentence, { cause });
     });
     // What it does not have has come here meanwhile, or is nowhere.
-    if (answer === undefined || answer.status === 404) return carryOut(own, callId, command);
+    if (answer === undefined || answer.status === 404) {
+      if (own === undefined) throw new NotFoundError('No such call.');
+      return carryOut(own, callId, command);
+    }
     const body = JSON.parse(answer.body) as Carried & {
       error?: { code: ErrorCode; message: string };
     };

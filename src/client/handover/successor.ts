@@ -41,7 +41,15 @@ export interface SuccessorParts {
   readonly path: string;
   readonly desk: Pick<
     CallDirectory,
-    'learn' | 'movableCalls' | 'letGo' | 'isLive' | 'holdsPlace' | 'hasEnded' | 'liveCount' | 'expectedCount'
+    | 'learn'
+    | 'movableCalls'
+    | 'letGo'
+    | 'giveInvited'
+    | 'isLive'
+    | 'holdsPlace'
+    | 'hasEnded'
+    | 'liveCount'
+    | 'expectedCount'
   >;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -142,7 +150,12 @@ export class Successor implements Neighbor, OtherProcess {
     const { desk } = this.#parts;
     if (desk.hasEnded(callId)) return 'over';
     // Of a call that was invited here, this process alone knows which agent is to answer it, and how.
-    if (!desk.isLive(callId)) return desk.holdsPlace(callId) ? 'here' : undefined;
+    if (!desk.isLive(callId)) {
+      if (desk.holdsPlace(callId)) return 'here';
+      // Its stream comes late, and begins the call there: here it would be told of a second end.
+      desk.giveInvited(callId);
+      return undefined;
+    }
     const moving = desk.movableCalls().find((call) => call.callId === callId);
     if (moving === undefined || !this.#mover.isMoving(callId)) return 'here';
     const call = this.#letGo(callId);

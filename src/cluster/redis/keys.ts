@@ -3,9 +3,9 @@
 export class RedisKeys {
   readonly #prefix: string;
 
-  /** `name`: of the cluster. Clusters of other names do not meet. */
-  constructor(name: string) {
-    this.#prefix = `offhook:${name}:`;
+  /** `name`: of the cluster. `proof`: follows from its secret. Clusters of another name, or another secret, do not meet. */
+  constructor(name: string, proof: string) {
+    this.#prefix = `offhook:${name}:${proof}:`;
   }
 
   /** Sorted set: nodes, by when their lease is over, on the broker's clock. */
@@ -23,6 +23,11 @@ export class RedisKeys {
     return `${this.#prefix}{${callId}}:owner`;
   }
 
+  /** Hash: `term`, and the `state` by which another node goes on with the call, sealed; the `node` that has kept it, and `since` when the call is like that, by its clock. */
+  stateOf(callId: string): string {
+    return `${this.#prefix}{${callId}}:state`;
+  }
+
   /** Sorted set: places that are taken, by when they are free again. `name`: says nothing. */
   pool(name: string): string {
     return `${this.#prefix}{pool ${name}}:places`;
@@ -31,5 +36,10 @@ export class RedisKeys {
   /** Stream: what happened, sealed. */
   get facts(): string {
     return `${this.#prefix}{facts}:log`;
+  }
+
+  /** String: since when the log is there. Another one where the broker has lost it. */
+  get factsEpoch(): string {
+    return `${this.#prefix}{facts}:epoch`;
   }
 }

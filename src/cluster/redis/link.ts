@@ -1,7 +1,8 @@
-// One connection to the broker. Nothing waits in it for a broker that is away: a question that is not answered in time ends the connection, and until another
-// one is up every further question fails at once.
-import type { Clock } from '../../base/clock.js';
+// One connection to the broker. Who asks waits for its own time and goes on without an answer; the connection stays, because a slow broker answers later. It ends
+// once nothing at all has been answered for a while, and until another one is up every question fails at once.
+import type { Clock, Timer } from '../../base/clock.js';
 import { ClusterError } from '../../base/errors.js';
+import type { ClusterMeters } from '../../base/meters.js';
 import type { RedisPackage } from './package.js';
 import type { RedisScript } from './scripts.js';
 
@@ -15,30 +16,37 @@ export type Argument = string | Buffer;
 const AWAY = /^(?:LOADING|MASTERDOWN|CLUSTERDOWN|READONLY|TRYAGAIN)\b/;
 
 type Client = ReturnType<RedisPackage['createClient']>;
+type TypeMapping = Readonly<Record<number, BufferConstructor>>;
 
 export interface RedisLinkParts {
   readonly redis: RedisPackage;
   readonly url: string;
   readonly clock: Clock;
+  /** A connection on which something is asked and nothing is answered for so long is ended, in milliseconds. */
+  readonly silenceMs: number;
+  /** A question has waited for `afterMs` and is not answered. @default nobody minds */
+  readonly late?: { readonly afterMs: number; tell(): void } | undefined;
+  /** @default nobody measures */
+  readonly meters?: ClusterMeters | undefined;
 }
 
 export class RedisLink {
   readonly #parts: RedisLinkParts;
   /** Undefined while there is no connection that works. */
-  #client: Client | undefined;
+  #connection: Connection | undefined;
 
   constructor(parts: RedisLinkParts) {
     this.#parts = parts;
   }
 
   get isUp(): boolean {
-    return this.#client !== undefined;
+    return this.#connection !== undefined;
   }
 
   /** Resolves when there is a connection. Rejects as `run`. */
   async open(timeoutMs: number): Promise<void> {
-    if (this.#client !== undefined) return;
-    const { redis, url, clock } = this.#parts;
+    if (this.#connection !== undefined) return;
+    const { redis, url, clock, silenceMs } = this.#parts;
     const client = redis.createClient({
       url,
       RESP: 2,
@@ -47,13 +55,14 @@ export class RedisLink {
       maintNotifications: 'disabled',
       socket: { reconnectStrategy: false, connectTimeout: timeoutMs },
     }) as unknown as Client;
+    const connection = new Connection(client, { clock, silenceMs, silent: () => this.#drop(connection) });
     // The questions say what it is, and the next one connects anew.
-    client.on('error', () => this.#drop(client));
+    client.on('error', () => this.#drop(connection));
     // The time for a connection does not cover the greeting.
     const timer = clock.after(timeoutMs, () => client.destroy());
     try {
       await client.connect();
-      this.#client = client;
+      this.#connection = connection;
     } catch (cause) {
       client.destroy();
       throw away(cause);
@@ -62,22 +71,34 @@ export class RedisLink {
     }
   }
 
-  /** Rejects with ClusterError: for what the broker refuses, with its words as the cause. */
+  /** Rejects with ClusterError: after the time, and for what the broker refuses, with its words as the cause. What was asked may be done later all the same. */
   async run(args: readonly Argument[], timeoutMs: number): Promise<Reply> {
-    const client = this.#client;
-    if (client === undefined) throw away(undefined);
-    const { redis, clock } = this.#parts;
-    const timer = clock.after(timeoutMs, () => this.#drop(client));
+    const connection = this.#connection;
+    if (connection === undefined) throw away(undefined);
+    const { redis, clock, late, meters } = this.#parts;
+    const { RESP_TYPES, ErrorReply } = redis;
+    const askedAt = clock.now();
+    const timers = new Set<Timer>();
+    if (late !== undefined) timers.add(clock.after(late.afterMs, () => late.tell()));
+    const asked = connection.ask(args, { [RESP_TYPES.BLOB_STRING]: Buffer });
+    const answered = asked.finally(() => {
+      for (const timer of timers) timer.cancel();
+    });
+    const overdue = new Promise<never>((_, reject) => {
+      timers.add(clock.after(timeoutMs, () => reject(away(undefined))));
+    });
+    // Nobody waits for it by then.
+    void asked.then(() => meters?.brokerAnswered(clock.now() - askedAt)).catch(() => {});
     try {
-      const typeMapping = { [redis.RESP_TYPES.BLOB_STRING]: Buffer };
-      return await client.sendCommand<Reply>([...args], { typeMapping });
+      return await Promise.race([answered, overdue]);
     } catch (cause) {
-      if (!isRefusal(cause, redis)) this.#drop(client);
-      else if (AWAY.test(cause.message)) this.#drop(client);
-      else throw new ClusterError('The broker refused a command.', { cause });
-      throw away(cause);
-    } finally {
-      timer.cancel();
+      const isRefused = cause instanceof ErrorReply;
+      // A script that it does not know is given to it next.
+      if (!isRefused || !cause.message.startsWith('NOSCRIPT')) meters?.askFailed('broker');
+      if (isRefused && !AWAY.test(cause.message))
+        throw new ClusterError('The broker refused a command.', { cause });
+      if (!(cause instanceof ClusterError)) this.#drop(connection);
+      throw cause instanceof ClusterError ? cause : away(cause);
     }
   }
 
@@ -100,12 +121,58 @@ export class RedisLink {
 
   /** Ends the connection; `open` makes another one. Idempotent. */
   close(): void {
-    if (this.#client !== undefined) this.#drop(this.#client);
+    if (this.#connection !== undefined) this.#drop(this.#connection);
   }
 
-  #drop(client: Client): void {
-    if (this.#client === client) this.#client = undefined;
-    client.destroy();
+  #drop(connection: Connection): void {
+    if (this.#connection === connection) this.#connection = undefined;
+    connection.end();
+  }
+}
+
+/** Minds how long nothing has been answered. */
+class Connection {
+  readonly #client: Client;
+  readonly #watch: { readonly clock: Clock; readonly silenceMs: number; silent(): void };
+  /** Questions that are not answered yet. */
+  #open = 0;
+  /** When something was answered last, or asked where nothing was open, on the clock. */
+  #heardAt = 0;
+  #timer: Timer | undefined;
+
+  constructor(client: Client, watch: { readonly clock: Clock; readonly silenceMs: number; silent(): void }) {
+    this.#client = client;
+    this.#watch = watch;
+  }
+
+  async ask(args: readonly Argument[], typeMapping: TypeMapping): Promise<Reply> {
+    this.#open += 1;
+    if (this.#open === 1) {
+      this.#heardAt = this.#watch.clock.now();
+      this.#await(this.#watch.silenceMs);
+    }
+    try {
+      return await this.#client.sendCommand<Reply>([...args], { typeMapping });
+    } finally {
+      this.#open -= 1;
+      this.#heardAt = this.#watch.clock.now();
+      if (this.#open === 0) this.#timer?.cancel();
+    }
+  }
+
+  /** Idempotent. */
+  end(): void {
+    this.#timer?.cancel();
+    this.#client.destroy();
+  }
+
+  #await(forMs: number): void {
+    const { clock, silenceMs, silent } = this.#watch;
+    this.#timer = clock.after(forMs, () => {
+      const leftMs = this.#heardAt + silenceMs - clock.now();
+      if (leftMs > 0) this.#await(leftMs);
+      else silent();
+    });
   }
 }
 
@@ -113,10 +180,6 @@ export class RedisLink {
 export function refusalOf(error: unknown): string {
   const cause = error instanceof ClusterError ? error.cause : undefined;
   return cause instanceof Error ? cause.message : '';
-}
-
-function isRefusal(cause: unknown, { ErrorReply }: RedisPackage): cause is Error {
-  return cause instanceof ErrorReply;
 }
 
 function away(cause: unknown): ClusterError {

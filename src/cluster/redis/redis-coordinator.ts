@@ -2,6 +2,7 @@
 import type { Clock, Timer } from '../../base/clock.js';
 import { ClusterError, ConfigError } from '../../base/errors.js';
 import { describeError, type Logger } from '../../base/log.js';
+import type { ClusterMeters } from '../../base/meters.js';
 import { within } from '../../base/pause.js';
 import type { CallEvent } from '../../contract/call-event.js';
 import {
@@ -10,18 +11,25 @@ import {
   type ClusterNode,
   type Coordinator,
   type CoordinatorEvents,
+  type HearFact,
+  KEPT_MS,
+  type KeptState,
   LEASE_MS,
+  type NodeAnswer,
+  type NodeDelivery,
   type NodeMessage,
   type Patience,
   type Pool,
+  type Taken,
 } from '../coordinator.js';
 import { HeldClaims } from '../held-claims.js';
-import { type NodeAnswer, NodeMessages } from '../node-messages.js';
+import { NodeMessages } from '../node-messages.js';
 import { ClusterSeal, type SealedAbout } from '../seal.js';
+import { BrokerTime } from './broker-time.js';
 import { RedisKeys } from './keys.js';
 import { RedisLink, type RedisLinkParts, type Reply, refusalOf } from './link.js';
 import { loadRedisPackage } from './package.js';
-import { CLAIM, LEAVE, RELEASE, RENEW, TAKE } from './scripts.js';
+import { APPEND, CLAIM, KEEP, LEAVE, LOOK, RELEASE, RENEW, TAKE, TAKEN } from './scripts.js';
 import { RedisTail } from './tail.js';
 
 /** How often a node says that it is alive, in milliseconds. */
@@ -33,6 +41,10 @@ const CLAIMS_EVERY = 10;
 /** What is kept of a call whose owner says no more, in milliseconds: the others take it up long before. */
 const OWNER_TTL_MS = 60_000;
 const NODES_TTL_MS = 60_000;
+/** A broker that has lost what it knew has been told everything again so long after that was found, in milliseconds. */
+const TOLD_AGAIN_MS = 3000;
+/** Nodes whose address is remembered after they have gone: who takes over asks them once more. */
+const MAX_GONE = 1000;
 /** Claims that are told at once. */
 const AT_ONCE = 500;
 /** Entries of the log of facts. Each has some facts of a call or a few. */
@@ -52,13 +64,20 @@ export interface RedisCoordinatorOptions extends ClusterNode {
   readonly secret: string;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** @default nobody measures */
+  readonly meters?: ClusterMeters | undefined;
 }
 
 /** @throws ConfigError for a secret that is too short, and where the client is not installed */
 export async function openRedisCoordinator(options: RedisCoordinatorOptions): Promise<RedisCoordinator> {
   const seal = new ClusterSeal(options.secret);
   const redis = await loadRedisPackage();
-  return new RedisCoordinator(options, seal, { redis, url: options.url, clock: options.clock });
+  return new RedisCoordinator(options, seal, {
+    redis,
+    url: options.url,
+    clock: options.clock,
+    silenceMs: CALM_MS,
+  });
 }
 
 /** What the broker last said of the nodes. */
@@ -71,6 +90,7 @@ interface Known {
 
 export class RedisCoordinator implements Coordinator {
   readonly nodeId: string;
+  readonly time: BrokerTime;
   readonly #options: RedisCoordinatorOptions;
   readonly #seal: ClusterSeal;
   readonly #keys: RedisKeys;
@@ -81,13 +101,20 @@ export class RedisCoordinator implements Coordinator {
   /** Places that this node has, by pool. */
   readonly #places = new Map<string, Set<string>>();
   readonly #card: Buffer;
+  /** Undefined for one that only observes. */
   #events: CoordinatorEvents | undefined;
   #known: Known;
+  /** When this node found that the broker had lost what it knew, on the clock. */
+  #emptiedAt = Number.NEGATIVE_INFINITY;
+  readonly #gone = new Map<string, ClusterNode>();
+  /** Of the log that this node has told its facts to. */
+  #factsEpoch = '';
   #tail: RedisTail | undefined;
   #timer: Timer | undefined;
   #beats = 0;
   /** The broker may not know of a claim. */
   #isUntold = false;
+  /** The last beat was answered in the time of a webhook, and everything since. */
   #isFast = false;
   /** On the clock. */
   #leasedUntil = Number.NEGATIVE_INFINITY;
@@ -97,11 +124,16 @@ export class RedisCoordinator implements Coordinator {
   constructor(options: RedisCoordinatorOptions, seal: ClusterSeal, linkParts: RedisLinkParts) {
     const { nodeId, address, name, clock } = options;
     this.nodeId = nodeId;
+    this.time = new BrokerTime(clock);
     this.#options = options;
     this.#seal = seal;
-    this.#keys = new RedisKeys(name);
+    this.#keys = new RedisKeys(name, seal.nameFor('keys'));
     this.#linkParts = linkParts;
-    this.#link = new RedisLink(linkParts);
+    const tell = () => {
+      this.#isFast = false;
+    };
+    const late = { afterMs: BROKER_MS, tell };
+    this.#link = new RedisLink({ ...linkParts, late, meters: options.meters });
     this.#messages = new NodeMessages({ nodeId, seal, clock });
     this.#known = { version: '', epoch: '', nodes: [{ nodeId, address }] };
     const card = Buffer.from(JSON.stringify({ address }), 'utf8');
@@ -112,8 +144,16 @@ export class RedisCoordinator implements Coordinator {
     return this.#isFast && this.#link.isUp;
   }
 
+  get isReached(): boolean {
+    return this.#link.isUp;
+  }
+
   get leaseLeftMs(): number {
     return Math.max(0, this.#leasedUntil - this.#options.clock.now());
+  }
+
+  get hasHeardAll(): boolean {
+    return this.#tail?.isCaughtUp === true;
   }
 
   nodes(): readonly ClusterNode[] {
@@ -122,6 +162,15 @@ export class RedisCoordinator implements Coordinator {
 
   async join(events: CoordinatorEvents): Promise<void> {
     this.#events = events;
+    await this.#begin();
+  }
+
+  async observe(): Promise<void> {
+    this.#known = { ...this.#known, nodes: [] };
+    await this.#begin();
+  }
+
+  async #begin(): Promise<void> {
     try {
       await this.#connect();
       await this.#renew();
@@ -148,65 +197,115 @@ export class RedisCoordinator implements Coordinator {
   }
 
   async ownerOf(callId: string, patience?: Patience): Promise<CallOwner | undefined> {
-    const reply = await this.#link.run(['GET', this.#keys.ownerOf(callId)], this.#leftMs(patience));
-    return reply === null ? undefined : toOwner(reply);
+    const timeoutMs = this.#leftMs(patience);
+    const [reply, epoch] = await Promise.all([
+      this.#link.run(['GET', this.#keys.ownerOf(callId)], timeoutMs),
+      this.#link.run(['HGET', this.#keys.cards, '#epoch'], timeoutMs),
+    ]);
+    const owner = reply === null ? undefined : this.#ownerIn(callId, reply);
+    if (owner !== undefined) return owner;
+    if (reply !== null)
+      throw new ClusterError('No node of the cluster has said what the broker says of the call.');
+    const isToldAgain = this.#options.clock.now() - this.#emptiedAt >= TOLD_AGAIN_MS;
+    if (String(epoch) === this.#known.epoch && isToldAgain) return undefined;
+    throw new ClusterError('The broker may not have been told of the call again.');
   }
 
   async release(callId: string, keepMs: number): Promise<void> {
     this.#claims.drop(callId);
-    await this.#link.runScript(RELEASE, [this.#keys.ownerOf(callId)], {
+    await this.#link.runScript(RELEASE, this.#keysOf(callId), {
       args: [this.nodeId, String(keepMs)],
       timeoutMs: CALM_MS,
     });
   }
 
-  async take({ name, limit }: Pool, id: string, ttlMs: number, patience?: Patience): Promise<boolean> {
+  async keepState(callId: string, term: number, text: string): Promise<void> {
+    const state = this.#seal.seal(aboutState(callId, term), Buffer.from(text, 'utf8'), this.time.now());
+    await this.#link.runScript(KEEP, [this.#keys.stateOf(callId)], {
+      args: [String(term), state, String(KEPT_MS), this.nodeId, String(this.#options.clock.now())],
+      timeoutMs: CALM_MS,
+    });
+  }
+
+  async stateOf(callId: string): Promise<KeptState | undefined> {
+    const reply = (await this.#link.run(
+      ['HGETALL', this.#keys.stateOf(callId)],
+      CALM_MS,
+    )) as readonly Buffer[];
+    const field = (name: string) =>
+      reply[reply.findIndex((each, index) => index % 2 === 0 && String(each) === name) + 1];
+    const [term, sealed] = [Number(String(field('term'))), field('state')];
+    const opened =
+      reply.length === 0 ? undefined : this.#seal.open(aboutState(callId, term), sealed ?? Buffer.alloc(0));
+    return opened && { term, text: opened.plain.toString('utf8'), at: opened.at };
+  }
+
+  async take({ name, limit }: Pool, id: string, ttlMs: number, patience?: Patience): Promise<Taken> {
     const key = this.#pool(name);
     const reply = await this.#link.runScript(TAKE, [key], {
       args: [id, String(limit), String(ttlMs)],
       timeoutMs: this.#leftMs(patience),
     });
-    if (reply !== 1) return false;
+    const [has, taken] = reply as readonly [number, number];
+    if (has !== 1) return { hasPlace: false, taken };
     const places = this.#places.get(key) ?? new Set();
     this.#places.set(key, places.add(id));
-    return true;
+    return { hasPlace: true, taken };
+  }
+
+  async taken({ name }: Pool, patience?: Patience): Promise<number> {
+    const timeoutMs = this.#leftMs(patience);
+    return Number(await this.#link.runScript(TAKEN, [this.#pool(name)], { args: [], timeoutMs }));
   }
 
   async giveBack({ name }: Pool, id: string): Promise<void> {
     const key = this.#pool(name);
-    const places = this.#places.get(key);
-    places?.delete(id);
-    if (places?.size === 0) this.#places.delete(key);
+    this.#forgetPlace(key, id);
     await this.#link.run(['ZREM', key, id], CALM_MS);
   }
 
-  async append(facts: readonly CallEvent[]): Promise<void> {
-    if (facts.length === 0) return;
-    // One entry has them all: it is there or not, and nothing comes between them.
-    const fields = facts.flatMap((fact) => [
-      ...['call', fact.callId, 'term', String(fact.term), 'fact'],
-      this.#seal.seal(aboutFact(fact), Buffer.from(JSON.stringify(fact), 'utf8'), fact.at),
-    ]);
-    const bound = ['MAXLEN', '~', String(LOG_ENTRIES)];
-    await this.#link.run(['XADD', this.#keys.facts, ...bound, '*', ...fields], CALM_MS);
+  handOn({ name }: Pool, id: string): void {
+    this.#forgetPlace(this.#pool(name), id);
   }
 
-  tail(hear: (fact: CallEvent) => void): void {
-    this.#tail?.close();
-    this.#tail = new RedisTail(this.#linkParts, this.#keys.facts, (fields) => {
-      for (const fact of this.#opened(fields)) hear(fact);
+  async append(facts: readonly CallEvent[]): Promise<boolean> {
+    // One entry has them all: it is there or not, and nothing comes between them.
+    const fields = byCall(facts).flatMap((ofCall) => [
+      ...['call', ofCall[0].callId, 'term', String(ofCall[0].term), 'facts'],
+      this.#seal.seal(aboutFacts(ofCall[0]), Buffer.from(JSON.stringify(ofCall), 'utf8'), ofCall[0].at),
+    ]);
+    const known = this.#factsEpoch;
+    const reply = await this.#link.runScript(APPEND, [this.#keys.facts, this.#keys.factsEpoch], {
+      args: [known, String(LOG_ENTRIES), ...fields],
+      timeoutMs: CALM_MS,
     });
+    this.#factsEpoch = String(reply);
+    return known === '' || known === this.#factsEpoch;
+  }
+
+  tail(hear: HearFact, missed: () => void = () => {}): void {
+    this.#tail?.close();
+    const take = (fields: readonly Buffer[], toldAt: number) => {
+      for (const fact of this.#opened(fields)) hear(fact, toldAt);
+    };
+    this.#tail = new RedisTail(this.#linkParts, this.#keys.facts, { take, missed });
   }
 
   async send(nodeId: string, message: NodeMessage, timeoutMs: number): Promise<string> {
-    const node = this.#known.nodes.find((each) => each.nodeId === nodeId);
+    const node = this.#known.nodes.find((each) => each.nodeId === nodeId) ?? this.#gone.get(nodeId);
     if (node === undefined) throw new ClusterError(`The node ${nodeId} is not there.`);
-    return this.#messages.send(node, message, timeoutMs);
+    try {
+      return await this.#messages.send(node, message, timeoutMs);
+    } catch (error) {
+      // What that node throws is an answer.
+      if (error instanceof ClusterError) this.#options.meters?.askFailed('node');
+      throw error;
+    }
   }
 
   /** Answers what another node has sent to `NODE_PATH` at the address of this one. Never rejects. */
-  receive(message: Uint8Array): Promise<NodeAnswer> {
-    return this.#messages.receive(message, async (...asked) => {
+  receive(delivery: NodeDelivery): Promise<NodeAnswer> {
+    return this.#messages.receive(delivery, async (...asked) => {
       if (this.#events === undefined) throw new ClusterError('The node is not ready.');
       return this.#events.answer(...asked);
     });
@@ -221,7 +320,8 @@ export class RedisCoordinator implements Coordinator {
     this.#timer?.cancel();
     this.#tail?.close();
     this.#messages.close();
-    if (this.#link.isUp) await within(this.#options.clock, FAREWELL_MS, this.#leave()).catch(() => {});
+    if (this.#link.isUp && this.#events !== undefined)
+      await within(this.#options.clock, FAREWELL_MS, this.#leave()).catch(() => {});
     this.#link.close();
   }
 
@@ -233,7 +333,7 @@ export class RedisCoordinator implements Coordinator {
     const claims = this.#claims
       .all()
       .map(([callId]) =>
-        this.#link.runScript(RELEASE, [this.#keys.ownerOf(callId)], { args: [...own, '0'], timeoutMs }),
+        this.#link.runScript(RELEASE, this.#keysOf(callId), { args: [...own, '0'], timeoutMs }),
       );
     const lease = this.#link.runScript(LEAVE, [leases, cards], { args: own, timeoutMs });
     await Promise.all([...places, ...claims, lease]);
@@ -268,29 +368,53 @@ export class RedisCoordinator implements Coordinator {
       if (!REFUSED.test(refusalOf(error))) throw error;
       throw new ConfigError(
         'CONFIG_INVALID',
-        'The broker refuses the user or password in cluster.url, or one of the commands: see the ACL in docs/cluster.md.',
+        'The broker refuses the user or password in its URL, or one of the commands: see the ACL in docs/cluster.md.',
         { cause: error },
       );
     }
   }
 
-  /** Says that this node is alive, and learns who else is. Resolves to false where the broker did not know of it, or not any more. */
+  /** Says that this node is alive, unless it only observes, and learns who else is. Resolves to false where the broker did not know of it, or not any more. */
   async #renew(): Promise<boolean> {
     const { clock } = this.#options;
     const { leases, cards } = this.#keys;
     const { version: had, epoch } = this.#known;
     const begun = clock.now();
-    const reply = await this.#link.runScript(RENEW, [leases, cards], {
-      args: [this.nodeId, String(LEASE_MS), this.#card, had, String(NODES_TTL_MS)],
-      timeoutMs: CALM_MS,
-    });
-    this.#isFast = clock.now() - begun <= BROKER_MS;
+    const [script, args] =
+      this.#events === undefined
+        ? [LOOK, []]
+        : [RENEW, [this.nodeId, String(LEASE_MS), this.#card, had, String(NODES_TTL_MS)]];
+    const reply = await this.#link.runScript(script, [leases, cards], { args, timeoutMs: CALM_MS });
+    const roundTripMs = clock.now() - begun;
+    this.#isFast = roundTripMs <= BROKER_MS;
     this.#leasedUntil = begun + LEASE_MS;
-    const [held, current, version, all] = reply as unknown as [number, Buffer, Buffer, Buffer[]?];
-    if (all !== undefined)
-      this.#known = { version: String(version), epoch: String(current), nodes: this.#nodesIn(all) };
-    if (epoch !== '' && this.#known.epoch !== epoch) this.#tail?.restart();
+    const [held, at, current, version, all] = reply as unknown as [number, number, Buffer, Buffer, Buffer[]?];
+    this.time.answered(at, roundTripMs);
+    if (all !== undefined) {
+      const nodes = this.#nodesIn(all);
+      this.#remember(nodes);
+      this.#known = { version: String(version), epoch: String(current), nodes };
+    }
+    if (epoch !== '' && this.#known.epoch !== epoch) {
+      this.#emptiedAt = clock.now();
+      this.#tail?.restart();
+      this.#events?.emptied();
+    }
     return held === 1;
+  }
+
+  #remember(nodes: readonly ClusterNode[]): void {
+    for (const had of this.#known.nodes)
+      if (!nodes.some(({ nodeId }) => nodeId === had.nodeId)) this.#gone.set(had.nodeId, had);
+    for (const { nodeId } of nodes) this.#gone.delete(nodeId);
+    for (const oldest of this.#gone.keys()) {
+      if (this.#gone.size <= MAX_GONE) break;
+      this.#gone.delete(oldest);
+    }
+  }
+
+  #keysOf(callId: string): [string, string] {
+    return [this.#keys.ownerOf(callId), this.#keys.stateOf(callId)];
   }
 
   async #tellClaims(): Promise<void> {
@@ -314,11 +438,31 @@ export class RedisCoordinator implements Coordinator {
     term: number,
     { kind, timeoutMs }: { kind: 'new' | 'held'; timeoutMs: number },
   ): Promise<CallOwner> {
-    const reply = await this.#link.runScript(CLAIM, [this.#keys.ownerOf(callId)], {
-      args: [this.nodeId, String(term), String(OWNER_TTL_MS), kind],
-      timeoutMs,
-    });
-    return toOwner(reply);
+    const { nodeId } = this;
+    const key = this.#keys.ownerOf(callId);
+    const args = [nodeId, String(term), String(OWNER_TTL_MS), kind, this.#proofOf(callId, { nodeId, term })];
+    const claim = async () =>
+      this.#ownerIn(callId, await this.#link.runScript(CLAIM, [key], { args, timeoutMs }));
+    const owner = await claim();
+    if (owner !== undefined) return owner;
+    this.#options.logger.warn(
+      { callId },
+      'somebody else has written to the broker: the owner of a call is false',
+    );
+    await this.#link.run(['DEL', key], timeoutMs);
+    return (await claim()) ?? { nodeId, term };
+  }
+
+  /** Undefined for what no node has written. */
+  #ownerIn(callId: string, reply: Reply): CallOwner | undefined {
+    const [term, nodeId = '', proof] = String(reply).split(' ');
+    const owner = { nodeId, term: Number(term) };
+    return proof === this.#proofOf(callId, owner) ? owner : undefined;
+  }
+
+  /** Whoever can write to the broker shall take a call from nobody. */
+  #proofOf(callId: string, { nodeId, term }: CallOwner): string {
+    return this.#seal.nameFor(JSON.stringify(['owner', callId, term, nodeId]));
   }
 
   /** How long a webhook may still wait. @throws ClusterError while the broker is away or too slow for one, and where no time is left */
@@ -327,6 +471,12 @@ export class RedisCoordinator implements Coordinator {
     const leftMs = by === undefined ? BROKER_MS : by - now;
     if (this.isThere && leftMs > 0) return leftMs;
     throw new ClusterError('The broker is away, or there is no time left to ask it.');
+  }
+
+  #forgetPlace(key: string, id: string): void {
+    const places = this.#places.get(key);
+    places?.delete(id);
+    if (places?.size === 0) this.#places.delete(key);
   }
 
   /** An address of a caller is nobody's business. */
@@ -350,9 +500,9 @@ export class RedisCoordinator implements Coordinator {
     const facts: CallEvent[] = [];
     for (let index = 0; index + 2 < fields.length; index += 3) {
       const [call, term, sealed] = fields.slice(index, index + 3);
-      const about = aboutFact({ callId: String(call), term: Number(term) });
+      const about = aboutFacts({ callId: String(call), term: Number(term) });
       const opened = sealed && this.#seal.open(about, sealed);
-      if (opened !== undefined) facts.push(JSON.parse(opened.plain.toString('utf8')) as CallEvent);
+      if (opened !== undefined) facts.push(...(JSON.parse(opened.plain.toString('utf8')) as CallEvent[]));
     }
     return facts;
   }
@@ -378,14 +528,24 @@ function aboutCard(nodeId: string): SealedAbout {
   return { type: 'node', call: nodeId, term: 0 };
 }
 
-function aboutFact({ callId, term }: Pick<CallEvent, 'callId' | 'term'>): SealedAbout {
-  return { type: 'fact', call: callId, term };
+function aboutState(callId: string, term: number): SealedAbout {
+  return { type: 'state', call: callId, term };
 }
 
-function toOwner(reply: Reply): CallOwner {
-  const text = String(reply);
-  const end = text.indexOf(' ');
-  return { term: Number(text.slice(0, end)), nodeId: text.slice(end + 1) };
+function aboutFacts({ callId, term }: Pick<CallEvent, 'callId' | 'term'>): SealedAbout {
+  return { type: 'facts', call: callId, term };
+}
+
+/** Of each call and term together, in order: they are sealed once. */
+function byCall(facts: readonly CallEvent[]): [CallEvent, ...CallEvent[]][] {
+  const groups = new Map<string, [CallEvent, ...CallEvent[]]>();
+  for (const fact of facts) {
+    const name = `${fact.term} ${fact.callId}`;
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [fact]);
+    else group.push(fact);
+  }
+  return [...groups.values()];
 }
 
 /** @throws ConfigError */
@@ -398,6 +558,6 @@ function demandVersion(reply: Reply): void {
   if (major > oldest || (major === oldest && minor >= least)) return;
   throw new ConfigError(
     'CONFIG_INVALID',
-    `The broker is Redis ${version}: use Redis 6.2 or later, or Valkey.`,
+    `The broker is Redis ${version}: use Redis ${OLDEST_VERSION.join('.')} or later, or Valkey.`,
   );
 }

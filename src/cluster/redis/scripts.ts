@@ -17,7 +17,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 /**
  * Renews the lease of a node. KEYS: leases, cards. ARGV: node, lease in ms, card, version that the node has, ms that the keys are kept. Gives back whether the lease
- * still held, since when the broker knows anything, the version, and the cards where that is another one.
+ * still held, the broker's time, since when it knows anything, the version, and the cards where that is another one.
  */
 export const RENEW = script(`${NOW}
 local node = ARGV[1]
@@ -44,8 +44,18 @@ redis.call('PEXPIRE', KEYS[1], ARGV[5])
 redis.call('PEXPIRE', KEYS[2], ARGV[5])
 local version = redis.call('HGET', KEYS[2], '#version')
 local epoch = redis.call('HGET', KEYS[2], '#epoch')
-if version == ARGV[4] then return { held and 1 or 0, epoch, version } end
-return { held and 1 or 0, epoch, version, redis.call('HGETALL', KEYS[2]) }
+if version == ARGV[4] then return { held and 1 or 0, now, epoch, version } end
+return { held and 1 or 0, now, epoch, version, redis.call('HGETALL', KEYS[2]) }
+`);
+
+/** Who is alive, for one that is no node. KEYS: leases, cards. Gives back what RENEW does, always with the cards. Changes nothing. */
+export const LOOK = script(`${NOW}
+local cards = {}
+for _, node in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. now, '+inf')) do
+  cards[#cards + 1] = node
+  cards[#cards + 1] = redis.call('HGET', KEYS[2], node) or ''
+end
+return { 1, now, redis.call('HGET', KEYS[2], '#epoch') or 'none', '', cards }
 `);
 
 /** Ends the lease of a node. KEYS: leases, cards. ARGV: node. */
@@ -56,37 +66,75 @@ return 1
 `);
 
 /**
- * Claims a call. KEYS: owner. ARGV: node, term, ms that the key is kept, 'new' or 'held'. Of two that hold one call in the same term, which only a split leaves behind, the
+ * Claims a call. KEYS: owner. ARGV: node, term, ms that the key is kept, 'new' or 'held', proof that both are the cluster's. Of two that hold one call in the same term, which only a split leaves behind, the
  * one with the lower ID has it. Gives back who has it.
  */
 export const CLAIM = script(`
 local owner = redis.call('GET', KEYS[1])
 local term = tonumber(ARGV[2])
 if owner then
-  local had, node = string.match(owner, '^(%d+) (.*)$')
+  local had, node = string.match(owner, '^(%d+) (%S+)')
   had = tonumber(had)
+  if not had then return owner end
   local yields = node ~= ARGV[1] and (ARGV[4] == 'new' or node < ARGV[1])
   if term < had or (term == had and yields) then return owner end
 end
-local claimed = ARGV[2] .. ' ' .. ARGV[1]
+local claimed = ARGV[2] .. ' ' .. ARGV[1] .. ' ' .. ARGV[5]
 redis.call('SET', KEYS[1], claimed, 'PX', ARGV[3])
 return claimed
 `);
 
-/** Keeps the owner for a while more, if it is this one. KEYS: owner. ARGV: node, ms, 0 to delete it. */
+/**
+ * Keeps the state of a call, unless one of a higher term is there, or a newer one of this node: what was asked on a connection that is gone may come late. KEYS: state.
+ * ARGV: term, state, ms, node, when that had it, by its clock.
+ */
+export const KEEP = script(`
+local term = tonumber(redis.call('HGET', KEYS[1], 'term') or 0)
+if term > tonumber(ARGV[1]) then return 0 end
+if term == tonumber(ARGV[1]) and redis.call('HGET', KEYS[1], 'node') == ARGV[4] then
+  if tonumber(redis.call('HGET', KEYS[1], 'since')) > tonumber(ARGV[5]) then return 0 end
+end
+redis.call('HSET', KEYS[1], 'term', ARGV[1], 'state', ARGV[2], 'node', ARGV[4], 'since', ARGV[5])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return 1
+`);
+
+/** Keeps the owner for a while more, if it is this one, and no state. KEYS: owner, state. ARGV: node, ms, 0 to delete it. */
 export const RELEASE = script(`
 local owner = redis.call('GET', KEYS[1])
-if not owner or string.match(owner, '^%d+ (.*)$') ~= ARGV[1] then return 0 end
+if not owner or string.match(owner, '^%d+ (%S+)') ~= ARGV[1] then return 0 end
+redis.call('DEL', KEYS[2])
 if tonumber(ARGV[2]) > 0 then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
 return redis.call('DEL', KEYS[1])
 `);
 
-/** Takes a place, or keeps it. KEYS: places. ARGV: who, limit, ms. */
+/** Takes a place, or keeps it. KEYS: places. ARGV: who, limit, ms. Gives back whether there was one, and how many are taken. */
 export const TAKE = script(`${NOW}
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
-local free = redis.call('ZCARD', KEYS[1]) < tonumber(ARGV[2])
-if not free and not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
+local taken = redis.call('ZCARD', KEYS[1])
+if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then
+  if taken >= tonumber(ARGV[2]) then return { 0, taken } end
+  taken = taken + 1
+end
 redis.call('ZADD', KEYS[1], now + ARGV[3], ARGV[1])
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[3]) then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
-return 1
+return { 1, taken }
+`);
+
+/** Counts the places that are taken. KEYS: places. */
+export const TAKEN = script(`${NOW}
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+return redis.call('ZCARD', KEYS[1])
+`);
+
+/**
+ * Appends facts to the log, unless the broker has lost what this node had told it: that comes first. KEYS: log, epoch. ARGV: the epoch that the node knows, or nothing;
+ * bound of the log; fields of the entry, if any. Gives back the epoch: another one where nothing was appended.
+ */
+export const APPEND = script(`${NOW}
+redis.call('SET', KEYS[2], string.format('%.0f', now), 'NX')
+local epoch = redis.call('GET', KEYS[2])
+if ARGV[1] ~= '' and ARGV[1] ~= epoch then return epoch end
+if #ARGV > 2 then redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[2], '*', unpack(ARGV, 3)) end
+return epoch
 `);

@@ -1,6 +1,7 @@
-// Hears what all nodes say happened, on a connection of its own: each question waits there for the next facts.
+// Hears what all nodes say happened, on a connection of its own: each question waits there for the next facts. Who was away for longer than the log reaches has missed some.
 import type { Clock } from '../../base/clock.js';
-import { pause } from '../../base/pause.js';
+import { pause, toNextRound } from '../../base/pause.js';
+import { GATHER_MS } from '../coordinator.js';
 import { RedisLink, type RedisLinkParts, type Reply } from './link.js';
 
 /** How long one question waits for facts, in milliseconds. */
@@ -12,27 +13,49 @@ const RETRY_MS = 1000;
 const BATCH = 200;
 const START = '0-0';
 
+export interface RedisTailEvents {
+  /** Gets the values of each entry, in order, and when the broker got it, by its clock. */
+  take(fields: readonly Buffer[], at: number): void;
+  /** Everything that the broker keeps was taken, and something may have left it before. */
+  missed(): void;
+}
+
 export class RedisTail {
   readonly #link: RedisLink;
   readonly #clock: Clock;
   readonly #key: string;
-  readonly #take: (fields: readonly Buffer[]) => void;
+  readonly #take: RedisTailEvents['take'];
+  readonly #missed: RedisTailEvents['missed'];
   readonly #closing = new AbortController();
   /** Of the last entry that was taken. */
   #position = START;
+  #isCaughtUp = false;
+  /** When it was asked last for what the broker keeps, with an answer that had all, on the clock. */
+  #wholeAt = Number.NEGATIVE_INFINITY;
+  /** Entries may have left the log before they were taken. */
+  #hasMissed = true;
+  /** It was asked last on another connection, or had not everything: the log may have gone past its position since. */
+  #isBehind = true;
 
-  /** `take` gets the values of each entry, in order. */
-  constructor(parts: RedisLinkParts, key: string, take: (fields: readonly Buffer[]) => void) {
-    this.#link = new RedisLink(parts);
+  constructor(parts: RedisLinkParts, key: string, { take, missed }: RedisTailEvents) {
+    this.#link = new RedisLink({ ...parts, silenceMs: WAIT_MS + ANSWER_MS });
     this.#clock = parts.clock;
     this.#key = key;
     this.#take = take;
+    this.#missed = missed;
     void this.#follow();
+  }
+
+  /** True once everything that the broker keeps was taken; not while it cannot be asked, or in a process that has just stood still. */
+  get isCaughtUp(): boolean {
+    return this.#isCaughtUp && this.#clock.now() - this.#wholeAt < WAIT_MS + ANSWER_MS + WAIT_MS;
   }
 
   /** The broker has lost what it had: positions in it mean nothing any more. */
   restart(): void {
     this.#position = START;
+    this.#isCaughtUp = false;
+    this.#hasMissed = true;
     // What is asked now was asked from the old position.
     this.#link.close();
   }
@@ -47,10 +70,15 @@ export class RedisTail {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       try {
+        // It may have ended between two questions.
+        this.#isBehind ||= !this.#link.isUp;
         await this.#link.open(ANSWER_MS);
         if (signal.aborted) this.#link.close();
         else await this.#read();
+        // Together with what comes next, unless it is known to be there.
+        if (this.#isCaughtUp) await pause(this.#clock, toNextRound(this.#clock, GATHER_MS), signal);
       } catch {
+        this.#isBehind = true;
         await pause(this.#clock, RETRY_MS, signal);
       }
     }
@@ -58,15 +86,40 @@ export class RedisTail {
 
   async #read(): Promise<void> {
     const from = this.#position;
-    const limits = ['COUNT', String(BATCH), 'BLOCK', String(WAIT_MS)];
+    const askedAt = this.#clock.now();
+    // Who may be behind waits for nothing new.
+    const limits = ['COUNT', String(BATCH), ...(this.isCaughtUp ? ['BLOCK', String(WAIT_MS)] : [])];
     const args = ['XREAD', ...limits, 'STREAMS', this.#key, from];
     const reply = await this.#link.run(args, WAIT_MS + ANSWER_MS);
+    // Behind the answer: an entry that leaves the log now was in it.
+    if (this.#isBehind && from !== START && isBefore(from, await this.#first())) this.#hasMissed = true;
     if (this.#position !== from || this.#closing.signal.aborted) return;
-    for (const { id, fields } of entriesOf(reply)) {
+    const entries = entriesOf(reply);
+    for (const { id, fields } of entries) {
       this.#position = id;
-      this.#take(fields);
+      this.#take(fields, Number(id.slice(0, id.indexOf('-'))));
     }
+    this.#isCaughtUp = entries.length < BATCH;
+    if (this.#isCaughtUp) this.#wholeAt = askedAt;
+    this.#isBehind = !this.#isCaughtUp;
+    if (!this.#isCaughtUp || !this.#hasMissed) return;
+    this.#hasMissed = false;
+    this.#missed();
   }
+
+  /** The ID of the oldest entry that is kept. */
+  async #first(): Promise<string> {
+    const reply = await this.#link.run(['XREAD', 'COUNT', '1', 'STREAMS', this.#key, START], ANSWER_MS);
+    return entriesOf(reply)[0]?.id ?? START;
+  }
+}
+
+/** As `<ms>-<number>`. */
+function isBefore(one: string, other: string): boolean {
+  const [[oneMs = 0, oneNumber = 0], [otherMs = 0, otherNumber = 0]] = [one, other].map((id) =>
+    id.split('-').map(Number),
+  ) as [number[], number[]];
+  return oneMs === otherMs ? oneNumber < otherNumber : oneMs < otherMs;
 }
 
 function entriesOf(reply: Reply): { id: string; fields: readonly Buffer[] }[] {

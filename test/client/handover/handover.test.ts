@@ -1,12 +1,16 @@
 // Calls that go from one server to the next in the middle.
-import { readdir } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/base/clock.js';
+import { Handover } from '../../../src/client/handover/handover.js';
 import { SIMULATED_CARRIERS } from '../../../src/contract/call-record.js';
 import { asksUpon } from '../../support/asking-caller.js';
 import { eventually } from '../../support/carrier-phone.js';
 import { Deploy } from '../../support/deploy.js';
 import { isDeep } from '../../support/depth.js';
+import { RecordedLogger } from '../../support/recorded-logger.js';
 
 /** The proxy is switched before the call moves, or not at all. */
 const CELLS = SIMULATED_CARRIERS.flatMap((id, index) =>
@@ -56,4 +60,27 @@ describe('a server that takes over', { timeout: 60_000 }, () => {
       expect(next.logger.lines.filter(({ level }) => level === 'error')).toEqual([]);
     },
   );
+});
+
+it('a server says where it could not take over what the one before has left', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'offhook-'));
+  const logger = new RecordedLogger();
+  let left = () => {};
+  const predecessor = {
+    async ready({ done }: { done: () => void }) {
+      left = done;
+    },
+  };
+  const takeOver = () => Promise.reject(new Error('the disk has failed'));
+  const parts = { dataDir, nodeId: 'next', clock: systemClock, logger, takeOver };
+  const handover = new Handover(parts as never, {} as never, predecessor as never);
+  try {
+    await handover.open({} as never);
+    left();
+    await eventually('the error', () => logger.sentences('error')[0]);
+    expect(logger.sentences('error')).toEqual(['the calls of the other process were not taken over']);
+  } finally {
+    await handover.close();
+    await rm(dataDir, { recursive: true });
+  }
 });

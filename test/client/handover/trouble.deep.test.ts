@@ -245,15 +245,17 @@ describe('a call that is given away before it is on disk', { timeout: 120_000 },
     using writes = heldLastWrite();
     const next = await deploy.serve();
     deploy.proxy.switchTo(next.port);
-    // The caller does not wait for the disk.
     await resumed(next);
+    // Soon: once the old process has ended, disk or not, there is nobody to wait for.
+    await pause(300);
+    expect(writes.sinceHeld).toBe(0);
+    // The caller does not wait for the disk.
     isMoved.abort();
     await eventually(
       'the question',
       () => next.facts.find(({ type }) => type === 'turn.started'),
       PATIENCE_MS,
     );
-    expect(writes.sinceHeld).toBe(0);
     writes.release();
     expect(await calling).toMatchObject({ ok: true, protocolErrors: [] });
     expect(said(await ended(next))).toEqual([GREETING, QUESTION, ANSWER]);
@@ -397,7 +399,7 @@ describe('the process that hands over', { timeout: 120_000 }, () => {
     deploy.proxy.switchTo(next.port);
     await eventually(
       'a try',
-      () => old.logger.sentences('warn').find((line) => line.includes('was not moved in time')),
+      () => old.logger.sentences('warn').find((line) => line.includes('the call was not moved')),
       30_000,
     );
     isAsked.abort();
@@ -532,7 +534,9 @@ describe('the process that hands over', { timeout: 120_000 }, () => {
         error: null,
         transfer: { result: 'no-answer' },
       });
-      expect(said(record).slice(-2)).toEqual([QUESTION, ANSWER]);
+      // The agent may have begun to say that nobody answers, behind the caller's first word.
+      const heard = said(record).filter((line) => !line.startsWith('agent: I am'));
+      expect(heard.slice(-2)).toEqual([QUESTION, ANSWER]);
       expect(await readdir(join(deploy.dataDir, 'live'))).toEqual(['alive']);
     },
   );

@@ -1,7 +1,10 @@
-import { it } from 'vitest';
+import { describe, it } from 'vitest';
+import { systemClock } from '../../../src/base/clock.js';
 import { testCoordinator } from '../../../src/testing/conformance/coordinator.js';
 import { openClusterNode } from '../../support/cluster-node.js';
 import { describeOnRedis, redisOf } from '../../support/redis-server.js';
+
+const HOUR_MS = 3_600_000;
 
 describeOnRedis('RedisCoordinator', (program) => {
   const redis = redisOf(program);
@@ -14,5 +17,22 @@ describeOnRedis('RedisCoordinator', (program) => {
       close: async () => {},
     };
   };
+  // Each node's clock is off by another hour.
+  let opened = 0;
+  const openApart = async () => {
+    clusters += 1;
+    const name = `cluster-${clusters}`;
+    const node = (nodeId: string) => {
+      opened += 1;
+      const aheadMs = (opened % 2 === 0 ? 1 : -1) * HOUR_MS;
+      const clock = { ...systemClock, wallNow: () => systemClock.wallNow() + aheadMs };
+      return openClusterNode({ url: redis().url, name, nodeId, clock });
+    };
+    return { node, close: async () => {} };
+  };
+  describe('whose nodes have clocks that are wrong', () => {
+    for (const check of testCoordinator(openApart)) it(check.name, check.run, 30_000);
+  });
+
   for (const check of testCoordinator(open)) it(check.name, check.run, 30_000);
 });

@@ -17,6 +17,8 @@ import { soon } from '../../support/soon.js';
 const AWAY = { code: 'CLUSTER_FAILED' };
 const POOL = { name: '203.0.113.7', limit: 1 };
 const LONG_MS = 60_000;
+/** In each key: what follows from the secret. */
+const PROOF = /:[\w-]{16}:/;
 
 describeOnRedis('RedisCoordinator', (program) => {
   let redis: RedisServer;
@@ -46,6 +48,7 @@ describeOnRedis('RedisCoordinator', (program) => {
     await node.join({
       answer: async () => 'here',
       outranked: (callId, owner) => void outranked.push([nodeId, callId, owner]),
+      emptied() {},
     });
     return node;
   }
@@ -71,8 +74,20 @@ describeOnRedis('RedisCoordinator', (program) => {
       await expect(node.ownerOf('call')).rejects.toMatchObject(AWAY);
       await expect(node.claim('call', 1)).rejects.toMatchObject(AWAY);
       await expect(node.take(POOL, 'place', LONG_MS)).rejects.toMatchObject(AWAY);
+    });
+
+    it('holds up what no caller waits for until it is let go', async () => {
+      const clock = new FakeClock();
+      const node = await join('a', { clock });
+      redis.freeze();
+      const failed = Promise.all(
+        [node.append([factOf(1)]), node.release('call', 0)].map((asked) =>
+          expect(asked).rejects.toMatchObject(AWAY),
+        ),
+      );
+      await clock.advanceAsync(2000);
+      await failed;
       await expect(node.append([factOf(1)])).rejects.toMatchObject(AWAY);
-      await expect(node.release('call', 0)).rejects.toMatchObject(AWAY);
     });
 
     it('gets no more of the time of a webhook than is left', async () => {
@@ -154,6 +169,7 @@ describeOnRedis('RedisCoordinator', (program) => {
     await Promise.all([isBack(one), isBack(two)]);
     await soon(() => expect([idsOf(one), idsOf(two)]).toEqual(Array(2).fill(['a', 'b'])));
     await has(two, 'call', { nodeId: 'a', term: 3 });
+    await expect(one.append([factOf(2)])).resolves.toBe(false);
     await one.append([factOf(2)]);
     await soon(() => expect(heard.map(({ seq }) => seq)).toEqual([1, 2]));
     expect(logger.sentences('warn')).toEqual(['the broker of the cluster is away: calls go on']);
@@ -170,6 +186,17 @@ describeOnRedis('RedisCoordinator', (program) => {
     await soon(() => expect([idsOf(one), idsOf(two)]).toEqual(Array(2).fill(['a', 'b'])));
     await one.append([factOf(1)]);
     await soon(() => expect(heard).toEqual([factOf(1)]));
+  });
+
+  it('a log that was lost takes no fact before those that it had', async () => {
+    const one = await join('a');
+    await expect(one.append([factOf(1)])).resolves.toBe(true);
+    await redis.ask('FLUSHALL');
+    await expect(one.append([factOf(2)])).resolves.toBe(false);
+    await expect(one.append([factOf(1), factOf(2)])).resolves.toBe(true);
+    const heard: CallEvent[] = [];
+    (await join('b')).tail((fact) => heard.push(fact));
+    await soon(() => expect(heard).toEqual([factOf(1), factOf(2)]));
   });
 
   it('scripts that the broker has forgotten are given to it again', async () => {
@@ -201,6 +228,29 @@ describeOnRedis('RedisCoordinator', (program) => {
     await isBack(two);
     await has(two, 'new', { nodeId: 'a', term: 1 });
     await has(two, 'known', { nodeId: 'a', term: 1 });
+  });
+
+  it('answers and failures are measured, and no question that was not asked', async () => {
+    const answered: number[] = [];
+    const failed: string[] = [];
+    const meters = {
+      brokerAnswered: (tookMs: number) => void answered.push(tookMs),
+      askFailed: (asked: string) => void failed.push(asked),
+    };
+    const clock = new FakeClock();
+    const node = await join('a', { clock, meters });
+    await node.claim('call', 1);
+    // A script that is not known yet is no failure.
+    expect([answered.length > 2, Math.max(...answered), failed]).toEqual([true, 0, []]);
+    const count = answered.length;
+    redis.freeze();
+    const late = expect(node.ownerOf('call')).rejects.toMatchObject(AWAY);
+    await clock.advanceAsync(100);
+    await late;
+    const failures = failed.length;
+    expect(new Set(failed)).toEqual(new Set(['broker']));
+    for (let times = 0; times < 3; times += 1) await expect(node.ownerOf('call')).rejects.toMatchObject(AWAY);
+    expect([answered.length, failed.length]).toEqual([count, failures]);
   });
 
   it('a broker that takes 500 ms keeps the lease of a node, and no webhook waiting', async () => {
@@ -239,10 +289,12 @@ describeOnRedis('RedisCoordinator', (program) => {
     const locked = await RedisServer.start(program, ['--requirepass', 'right']);
     try {
       const node = await open('a', { url: locked.url.replace('redis://', before) });
-      await expect(node.join({ answer: async () => '', outranked() {} })).rejects.toMatchObject({
-        code: 'CONFIG_INVALID',
-        message: expect.stringContaining('refuses the user or password in cluster.url'),
-      });
+      await expect(node.join({ answer: async () => '', outranked() {}, emptied() {} })).rejects.toMatchObject(
+        {
+          code: 'CONFIG_INVALID',
+          message: expect.stringContaining('refuses the user or password in its URL'),
+        },
+      );
       const right = await join('b', { url: locked.url.replace('redis://', 'redis://:right@') });
       expect(right.isThere).toBe(true);
     } finally {
@@ -261,7 +313,7 @@ describeOnRedis('RedisCoordinator', (program) => {
     });
     await new Promise<void>((resolve) => old.listen(port, '127.0.0.1', resolve));
     const node = await open('a', { url: `redis://127.0.0.1:${port}` });
-    await expect(node.join({ answer: async () => '', outranked() {} })).rejects.toMatchObject({
+    await expect(node.join({ answer: async () => '', outranked() {}, emptied() {} })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       message: 'The broker is Redis 6.0.16: use Redis 6.2 or later, or Valkey.',
     });
@@ -274,12 +326,13 @@ describeOnRedis('RedisCoordinator', (program) => {
     await node.take(POOL, 'place', LONG_MS);
     await node.append([{ ...factOf(1), type: 'dtmf.received', digit: 'a-digit-that-was-pressed' }]);
     const keys = (await redis.ask('KEYS', '*')) as string[];
-    expect(keys.map((key) => key.replace(/pool [\w-]{16}/, 'pool …')).sort()).toEqual([
-      'offhook:phones:{call-1}:owner',
-      'offhook:phones:{facts}:log',
-      'offhook:phones:{nodes}:cards',
-      'offhook:phones:{nodes}:leases',
-      'offhook:phones:{pool …}:places',
+    expect(keys.map((key) => key.replace(PROOF, ':…:').replace(/pool [\w-]{16}/, 'pool …')).sort()).toEqual([
+      'offhook:phones:…:{call-1}:owner',
+      'offhook:phones:…:{facts}:epoch',
+      'offhook:phones:…:{facts}:log',
+      'offhook:phones:…:{nodes}:cards',
+      'offhook:phones:…:{nodes}:leases',
+      'offhook:phones:…:{pool …}:places',
     ]);
     const held = await Promise.all(keys.map((key) => heldIn(redis, key)));
     expect(held.join(' ')).toContain('call-1');
@@ -304,12 +357,49 @@ describeOnRedis('RedisCoordinator', (program) => {
     const heard: CallEvent[] = [];
     const node = await join('a');
     node.tail((fact) => heard.push(fact));
-    await redis.ask('XADD', 'offhook:phones:{facts}:log', '*', 'call', 'c', 'term', '1', 'fact', 'forged');
-    await redis.ask('HSET', 'offhook:phones:{nodes}:cards', 'forged', 'http://127.0.0.1:1');
+    const [leases = ''] = (await redis.ask('KEYS', '*leases')) as string[];
+    const keyOf = (name: string) => leases.replace('{nodes}:leases', name);
+    await redis.ask('XADD', keyOf('{facts}:log'), '*', 'call', 'c', 'term', '1', 'facts', 'forged');
+    await redis.ask('HSET', keyOf('{nodes}:cards'), 'forged', 'http://127.0.0.1:1');
     await join('b');
     await node.append([factOf(1)]);
     await soon(() => expect(heard).toEqual([factOf(1)]));
     await soon(() => expect(idsOf(node)).toEqual(['a', 'b']));
+  });
+
+  it.each([
+    ['another node', '9 b AAAAAAAAAAAAAAAA'],
+    ['another node, unsigned', '9 b'],
+    ['another node, with the signature of a lower term', undefined],
+    ['nothing that makes sense', 'not an owner'],
+  ])(
+    'an owner that somebody without the secret has written takes a call from nobody: %s',
+    async (_, forged) => {
+      const logger = new RecordedLogger();
+      const node = await join('a', { logger });
+      await node.claim('other', 1);
+      const [path = ''] = (await redis.ask('KEYS', '*{other}:owner')) as string[];
+      const key = path.replace('{other}', '{call}');
+      await (await join('b')).claim('call', 2);
+      const signed = String(await redis.ask('GET', key));
+      await node.claim('call', 3);
+      await redis.ask('SET', key, forged ?? signed.replace('2', '9'));
+      await expect(node.ownerOf('call')).rejects.toMatchObject(AWAY);
+      // With each tenth beat.
+      await has(node, 'call', { nodeId: 'a', term: 3 });
+      expect(outranked.filter(([nodeId]) => nodeId === 'a')).toEqual([]);
+      expect(logger.sentences('warn').join()).toContain('owner of a call is false');
+    },
+    30_000,
+  );
+
+  it('nodes with another secret are another cluster: none of them has a call of the others', async () => {
+    const [node, other] = [await join('a'), await join('b', { secret: 'y'.repeat(32) })];
+    await expect(node.claim('call', 3)).resolves.toEqual({ nodeId: 'a', term: 3 });
+    await expect(other.ownerOf('call')).resolves.toBeUndefined();
+    await expect(other.claim('call', 1)).resolves.toEqual({ nodeId: 'b', term: 1 });
+    await expect(node.ownerOf('call')).resolves.toEqual({ nodeId: 'a', term: 3 });
+    expect([idsOf(node), idsOf(other)]).toEqual([['a'], ['b']]);
   });
 
   it('a node whose clock is an hour off is like any other', async () => {
@@ -343,7 +433,8 @@ describeOnRedis('RedisCoordinator', (program) => {
     node.tail((fact) => heard.push(fact));
     await expect(node.claim('call', 1)).resolves.toEqual({ nodeId: 'a', term: 1 });
     await expect(node.ownerOf('call')).resolves.toEqual({ nodeId: 'a', term: 1 });
-    await expect(node.take(POOL, 'place', LONG_MS)).resolves.toBe(true);
+    await expect(node.take(POOL, 'place', LONG_MS)).resolves.toEqual({ hasPlace: true, taken: 1 });
+    await expect(node.taken(POOL)).resolves.toBe(1);
     await node.giveBack(POOL, 'place');
     await node.release('call', LONG_MS);
     await node.append([factOf(1)]);

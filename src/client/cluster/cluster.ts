@@ -1,0 +1,323 @@
+// A server as one node of a cluster: joins, tells and hears facts, keeps states of calls in the broker, and answers the other nodes.
+import { describeError } from '../../base/log.js';
+import type { SharedTime, Timer } from '../../base/clock.js';
+import type { ClusterMeters } from '../../base/meters.js';
+import { within } from '../../base/pause.js';
+import type { SharedLimits } from '../../calls/shared-places.js';
+import type { StateStore } from '../../calls/resume/call-states.js';
+import { ClusterLimits, type ClusterLimitsParts } from '../../cluster/cluster-limits.js';
+import { type Coordinator, NODE_PATH } from '../../cluster/coordinator.js';
+import { openCoordinator } from '../../cluster/open-coordinator.js';
+import type { CallEvent } from '../../contract/call-event.js';
+import type { CallRecord } from '../../contract/call-record.js';
+import type { EventBus } from '../../events/bus.js';
+import type { ClusterStanding } from '../../observability/cluster-metrics.js';
+import type { CheckedCluster } from '../../options/cluster.js';
+import type { Routes } from '../../server/routes.js';
+import type { FoundRoom } from '../../server/incoming-calls.js';
+import type { PhoneServer } from '../../server/server.js';
+import type { Forget } from '../forget.js';
+import { ClusterCalls, type ClusterCallsParts } from './cluster-calls.js';
+import { ClusterFacts } from './cluster-facts.js';
+import { KeptStates } from './kept-states.js';
+import { LeavingCalls } from './leaving-calls.js';
+import { NodeSound } from './node-sound.js';
+import { NodeRecordings, type NodeRecordingsParts } from './node-recordings.js';
+import { createNodeRoute } from './node-route.js';
+import { MissedFacts } from './missed-facts.js';
+import { OrphanedCalls } from './orphaned-calls.js';
+import { RoomFinder } from './room-finder.js';
+import { answerRequest, type RequestHandlers } from './requests.js';
+import { StallWatch } from './stall-watch.js';
+
+/** How often claims are looked at of which nothing came, in milliseconds. */
+const TIDY_MS = 30_000;
+/** What the broker has for the last facts of a node, in milliseconds. */
+const FLUSH_MS = 2000;
+
+export interface ClusterParts extends Omit<ClusterCallsParts, 'facts'> {
+  readonly options: CheckedCluster;
+  /** Limits that hold for all nodes together. */
+  readonly limits: Pick<ClusterLimitsParts, 'maxCalls' | 'maxStreamsPerIp'>;
+  readonly meters: ClusterMeters | undefined;
+  readonly bus: EventBus;
+  /** Is told what happens at other nodes. */
+  readonly elsewhere: EventBus;
+  /** Those of this server. */
+  readonly recordings: NodeRecordingsParts['own'];
+  /** Another node has deleted a call. */
+  forgotten(callId: string): void;
+  /** Deletes a call, as any node may. */
+  readonly forget: Forget;
+}
+
+export class Cluster {
+  readonly #parts: ClusterParts;
+  readonly #facts: ClusterFacts;
+  readonly #states: KeptStates;
+  /** Those of all servers. */
+  readonly recordings: NodeRecordings;
+  /** That of calls of all servers. */
+  readonly sound: NodeSound;
+  #coordinator: Coordinator | undefined;
+  #limits: ClusterLimits | undefined;
+  #calls: ClusterCalls | undefined;
+  #stalls: StallWatch | undefined;
+  #orphaned: OrphanedCalls | undefined;
+  #missed: MissedFacts | undefined;
+  #leaving: LeavingCalls | undefined;
+  #rooms: RoomFinder | undefined;
+  #tidying: Timer | undefined;
+  #closing: Promise<void> | undefined;
+  #knowsOthers = false;
+
+  constructor(parts: ClusterParts) {
+    const { nodeId, clock, bus, desk } = parts;
+    this.#parts = parts;
+    this.#facts = new ClusterFacts({
+      nodeId,
+      clock,
+      hear: (...heard) => this.#hear(...heard),
+      between: async (last, fact) => (await this.#missed?.between(last, fact)) ?? [],
+      missed: () => void this.#missed?.catchUp(),
+    });
+    this.#states = new KeptStates({
+      clock,
+      coordinator: () => this.#coordinator,
+      termOf: (callId) => desk.standing(callId)?.term,
+      returned: () => desk.keepAgain(),
+    });
+    const coordinator = () => this.#coordinator;
+    const { recordings: own, options } = parts;
+    this.recordings = new NodeRecordings({ ...parts, address: options.address, own, coordinator });
+    this.sound = new NodeSound({ ...parts, coordinator });
+    bus.subscribe((fact) => this.#stated(fact));
+  }
+
+  /** Other nodes, for webhooks, streams and commands; undefined before it has joined. Whoever asks brings something for a call. */
+  get calls(): ClusterCalls | undefined {
+    this.noticeStall();
+    return this.#calls;
+  }
+
+  /** Undefined before it is open. */
+  get limits(): SharedLimits | undefined {
+    return this.#limits;
+  }
+
+  /** Whether the broker answers in time. */
+  get isBrokerThere(): boolean {
+    return this.#coordinator?.isThere === true;
+  }
+
+  /** The broker has told of the others, once. */
+  get knowsOthers(): boolean {
+    this.#knowsOthers ||= this.#coordinator?.hasHeardAll === true;
+    return this.#knowsOthers;
+  }
+
+  /** Undefined before it is open. */
+  get time(): SharedTime | undefined {
+    return this.#coordinator?.time;
+  }
+
+  /** How it stands with the others. */
+  get standing(): ClusterStanding {
+    const nodes = this.#coordinator?.nodes().length ?? 1;
+    return { isBrokerThere: this.isBrokerThere, nodes, factsWaiting: this.#facts.waiting };
+  }
+
+  /** As in `PhoneServerOptions`. */
+  get isMoving(): boolean {
+    return this.#calls?.isMoving === true;
+  }
+
+  /** As `FindRoom`. */
+  async findRoom(callId: string): Promise<FoundRoom | undefined> {
+    return this.#rooms?.find(callId);
+  }
+
+  /** This node takes no new call, and those that are up go to the others. Does nothing before it has joined. Idempotent. */
+  drain(): void {
+    this.#leaving?.start();
+  }
+
+  /** Where other nodes send their messages. */
+  get routes(): Routes {
+    return new Map([[`POST ${NODE_PATH}`, createNodeRoute(() => this.#coordinator)]]);
+  }
+
+  /** Where the states of calls are kept. What the broker lacks it is told again. */
+  get states(): StateStore {
+    if (!this.#parts.options.state) return { isTaking: false, write: async () => {}, remove: async () => {} };
+    return this.#states;
+  }
+
+  /** Facts of a call that the broker may not have. */
+  unheard(callId: string): readonly CallEvent[] {
+    return this.#facts.unheard(callId);
+  }
+
+  /** Goes on with calls of nodes that are gone: what is known of them by their states, and not by the broker. */
+  recover(callId: string, { facts, log }: { facts: readonly CallEvent[]; log: readonly CallEvent[] }): void {
+    for (const fact of facts) this.#facts.take(fact);
+    this.#facts.tellFor(...facts);
+    const whole = [...log, ...facts];
+    if (whole.some(({ type }) => type === 'call.ended' || type === 'call.forgotten')) return;
+    this.#facts.adopt(callId, [...log, ...facts.filter((fact) => !log.some((each) => isSame(each, fact)))]);
+  }
+
+  /** As in `CallEnvironment`. */
+  noticeStall(): void {
+    this.#stalls?.notice();
+  }
+
+  /** Before anything listens. @throws ConfigError */
+  async open(): Promise<void> {
+    const { options, limits, meters, nodeId, desk, bus, clock, logger } = this.#parts;
+    const coordinator = await openCoordinator({ ...options, nodeId, clock, logger, meters });
+    this.#coordinator = coordinator;
+    const holdsPlace = (callId: string) => desk.holdsPlace(callId);
+    this.#limits = new ClusterLimits({ ...limits, coordinator, clock, events: bus, holdsPlace });
+    desk.budget?.shareWith(() => (coordinator.isThere ? 0 : coordinator.nodes().length - 1));
+  }
+
+  /** This process listens: is a node from now on. @throws ConfigError for a broker that will never do */
+  async join(server: PhoneServer): Promise<void> {
+    const coordinator = this.#coordinator;
+    if (coordinator === undefined) return;
+    const { desk, clock, logger, nodeId, store } = this.#parts;
+    const calls = new ClusterCalls({ ...this.#parts, facts: this.#facts }, coordinator, server);
+    const leaving = new LeavingCalls({ coordinator, desk, clock, logger });
+    this.#leaving = leaving;
+    this.#rooms = new RoomFinder({ coordinator, clock, logger });
+    const takeOver: ClusterCalls['takeOver'] = (...found) => calls.takeOver(...found);
+    const missed = new MissedFacts({
+      nodeId,
+      clock,
+      logger,
+      coordinator,
+      store,
+      facts: this.#facts,
+      placesOf: async (callIds) => {
+        const about = { callId: '', from: nodeId };
+        return (await calls.handlers['who-has']({ callIds }, about)).places;
+      },
+      takeOver,
+    });
+    this.#missed = missed;
+    const handlers: RequestHandlers = {
+      ...calls.handlers,
+      ...this.recordings.handlers,
+      ...this.sound.handlers,
+      news: missed.answer,
+      refused: async (call, about) => {
+        leaving.keep(about.callId);
+        return calls.handlers.refused(call, about);
+      },
+      standing: async () => ({
+        isDraining: desk.isDraining,
+        want: server.want ?? null,
+        calls: desk.liveCount,
+        streamHost: this.#parts.options.streamHost ?? null,
+      }),
+      forget: (_ask, { callId }) => this.#parts.forget(callId),
+      'take-call': async (_ask, { callId }) => ({ isTaken: await server.takesCall(callId) }),
+    };
+    await coordinator.join({
+      answer: (message, from) => {
+        this.noticeStall();
+        return answerRequest(handlers, message, from);
+      },
+      outranked: (callId, owner) => calls.outranked(callId, owner),
+      emptied: () => {
+        logger.warn({}, 'the broker of the cluster has lost what it had: it is told again');
+        this.#facts.tellAgain();
+        this.#limits?.tellAgain();
+        desk.keepAgain();
+      },
+    });
+    this.#calls = calls;
+    this.#facts.start(coordinator);
+    this.#stalls = new StallWatch({
+      clock,
+      leaseLeftMs: () => coordinator.leaseLeftMs,
+      stalled: () => {
+        logger.warn({ calls: desk.liveCount }, 'this process stood still: other nodes may have its calls');
+        this.#limits?.stoodStill();
+        calls.letGoAll();
+      },
+    });
+    const hasPending = (record: CallRecord) => desk.hasPending(record);
+    const isCurrent = () => missed.isCurrent;
+    const gone = async () => {
+      // Else it does so in any case.
+      if (missed.isCurrent) await missed.takeLost();
+    };
+    const parts = { nodeId, clock, logger, coordinator, store, hasPending, isCurrent, takeOver, gone };
+    this.#orphaned = new OrphanedCalls(parts);
+    this.#tidy();
+  }
+
+  /** Every call of this node is over, and its last facts are stated. Idempotent, never rejects. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const { clock } = this.#parts;
+    this.#tidying?.cancel();
+    this.#leaving?.close();
+    this.#stalls?.close();
+    this.#states.close();
+    this.#orphaned?.close();
+    this.#missed?.close();
+    if (this.#coordinator?.isReached === true) await within(clock, FLUSH_MS, this.#facts.flushed());
+    this.#facts.close();
+    this.#limits?.close();
+    await this.#coordinator?.close();
+  }
+
+  #tidy(): void {
+    this.#tidying = this.#parts.clock.after(TIDY_MS, () => {
+      this.#calls?.tidy();
+      // What changes seldom is kept for longer.
+      this.#parts.desk.keepAgain();
+      this.#tidy();
+    });
+  }
+
+  #stated(fact: CallEvent): void {
+    const { callId, type } = fact;
+    this.#facts.tell(fact);
+    if (type === 'call.ended') this.#calls?.ended(callId);
+    else if (type !== 'call.forgotten') this.#calls?.had(callId);
+  }
+
+  /** A fact of another node. */
+  #hear(fact: CallEvent, toldAt: number | undefined): void {
+    const { desk, elsewhere, forgotten, logger } = this.#parts;
+    const { callId } = fact;
+    try {
+      this.#calls?.heard(callId, fact.nodeId);
+      const standing = desk.standing(callId);
+      // Who has a stream asks first: a node that was cut off may have claimed the call without one.
+      const isOver = fact.type === 'call.ended' || fact.type === 'call.forgotten';
+      const isDoubtful = standing?.hasStream === true && fact.term > standing.term && !isOver;
+      if (isDoubtful) this.#calls?.outranked(callId, fact);
+      else desk.learn(fact);
+      if (standing !== undefined && !desk.isLive(callId)) this.#facts.leave(callId);
+      elsewhere.publish(fact);
+      const agoMs = toldAt === undefined ? undefined : (this.time?.now() ?? toldAt) - toldAt;
+      desk.budget?.hearElsewhere(fact, { agoMs });
+      if (fact.type === 'call.forgotten') forgotten(callId);
+    } catch (error) {
+      logger.error({ callId, ...describeError(error) }, 'a fact of another node was not taken');
+    }
+  }
+}
+
+function isSame(one: CallEvent, other: CallEvent): boolean {
+  return one.term === other.term && one.seq === other.seq;
+}

@@ -1,0 +1,233 @@
+// What this node has missed: facts that had left the log of the broker before it heard them are asked of the nodes themselves.
+import type { Clock } from '../../base/clock.js';
+import { describeError, type Logger } from '../../base/log.js';
+import { pause } from '../../base/pause.js';
+import { type Coordinator, LEASE_MS } from '../../cluster/coordinator.js';
+import type { CallEvent, FactPlace } from '../../contract/call-event.js';
+import type { CallRecord } from '../../contract/call-record.js';
+import { isNewer, termOf } from '../../events/reduce.js';
+import type { CallStore } from '../../stores/call-store.js';
+import type { ClusterFacts } from './cluster-facts.js';
+import {
+  askNode,
+  type CallPlace,
+  type KnownCall,
+  type NodeRequest,
+  type NodeRequests,
+  type RequestType,
+} from './requests.js';
+
+/** No caller waits for it, in milliseconds. */
+const ASK_MS = 2000;
+/** A node that does not answer, and may have a call, is asked again until its lease is over. */
+const AGAIN_MS = 1000;
+/** Calls in one message: the facts of a long one are some hundred kilobytes. */
+const AT_ONCE = 20;
+/** Nodes that are asked for what is missing in one call. */
+const MAX_ASKED = 3;
+/** Calls whose gaps are filled at the same time. */
+const LANES = 8;
+/** Calls that ended last of which news is asked for. */
+const MAX_CALLS = 500;
+
+export interface MissedFactsParts {
+  readonly nodeId: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly coordinator: Coordinator;
+  readonly facts: Pick<ClusterFacts, 'newsOf' | 'take'>;
+  store(): CallStore;
+  /** How this node has these calls, those that it has. */
+  placesOf(callIds: readonly string[]): Promise<readonly CallPlace[]>;
+  /** Of calls that no node has any more. Never rejects. */
+  takeOver(records: readonly CallRecord[], about: { isLost: boolean }): Promise<void>;
+}
+
+/** A call as this node shows it. */
+interface Shown {
+  readonly nodeId: string;
+  place: KnownCall;
+}
+
+export class MissedFacts {
+  readonly #parts: MissedFactsParts;
+  readonly #lanes: Promise<unknown>[] = Array.from({ length: LANES }, () => Promise.resolve());
+  #gaps = 0;
+  #catchingUp: Promise<void> | undefined;
+  /** Something may have been missed since it was asked. */
+  #isDue = false;
+  #isClosed = false;
+
+  constructor(parts: MissedFactsParts) {
+    this.#parts = parts;
+  }
+
+  /** False while other nodes are asked: what is known of their calls may be old. */
+  get isCurrent(): boolean {
+    return this.#catchingUp === undefined;
+  }
+
+  /** What this node has of calls, behind what another one knows. */
+  readonly answer = async ({
+    known,
+  }: NodeRequests['news']['ask']): Promise<NodeRequests['news']['answer']> => {
+    const { facts, store } = this.#parts;
+    const forgotten = new Map(((await store().forgotten?.()) ?? []).map((fact) => [fact.callId, fact]));
+    const news: CallEvent[] = [];
+    for (const call of known) {
+      const deleted = forgotten.get(call.callId);
+      const all = facts.newsOf(call.callId) ?? (await store().events?.(call.callId)) ?? [];
+      news.push(...(deleted === undefined ? all : [deleted]).filter((fact) => isNewer(fact, call)));
+    }
+    return { facts: news };
+  };
+
+  /** What was stated of a call between the last fact that was heard and this one. Never rejects. */
+  between(last: FactPlace | undefined, fact: CallEvent): Promise<readonly CallEvent[]> {
+    const lane = this.#gaps % LANES;
+    this.#gaps += 1;
+    const filling = (this.#lanes[lane] ?? Promise.resolve()).then(() => this.#between(last, fact));
+    const filled = filling.catch(() => []);
+    this.#lanes[lane] = filled;
+    return filled;
+  }
+
+  /** Asks every node for what is new in the calls that this one shows. Calls that no node has any more are taken over, or their ends are stated. Never rejects. */
+  catchUp(): Promise<void> {
+    this.#isDue = !this.#isClosed;
+    this.#catchingUp ??= this.#catchUp()
+      .catch((error: unknown) => {
+        if (this.#isClosed) return;
+        this.#parts.logger.error(describeError(error), 'the other nodes were not asked what was missed');
+      })
+      .finally(() => {
+        this.#catchingUp = undefined;
+      });
+    return this.#catchingUp;
+  }
+
+  /**
+   * A node is gone that may have told nobody which calls it had: those that other nodes had given to it, by their records, are taken over, or their ends are
+   * stated. Never rejects.
+   */
+  async takeLost(): Promise<void> {
+    await this.#takeLost(new Set()).catch((error: unknown) =>
+      this.#parts.logger.error(describeError(error), 'the calls that no node has were not looked for'),
+    );
+  }
+
+  /** Idempotent. What is asked by then is not heard. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  async #between(
+    last: FactPlace | undefined,
+    { callId, nodeId, seq }: CallEvent,
+  ): Promise<readonly CallEvent[]> {
+    const known = last ?? (await this.#parts.store().get(callId));
+    // It was heard by the process before this one.
+    if (known !== undefined && seq <= known.seq + 1) return [];
+    const place = { callId, term: known === undefined ? 0 : termOf(known), seq: known?.seq ?? 0 };
+    const others = this.#others.filter((other) => other !== nodeId);
+    const asked = this.#others.includes(nodeId) ? [nodeId, ...others] : others;
+    for (const each of asked.slice(0, MAX_ASKED)) {
+      const facts = (await this.#news(each, [place])) ?? [];
+      if (facts.length > 0) return facts;
+    }
+    return [];
+  }
+
+  async #catchUp(): Promise<void> {
+    while (this.#isDue && !this.#isClosed) {
+      this.#isDue = false;
+      const ended = await this.#askAll();
+      await this.#takeLost(ended);
+    }
+  }
+
+  /** But for those that are over. */
+  async #takeLost(ended: ReadonlySet<string>): Promise<void> {
+    const { store, clock, takeOver } = this.#parts;
+    const until = clock.now() + LEASE_MS + AGAIN_MS;
+    const find = async () =>
+      this.#lostOf((await store().active()).filter(({ callId }) => !ended.has(callId)));
+    let found = await find();
+    while (found.lost.length > 0 && !found.isSure && clock.now() < until && !this.#isClosed) {
+      await pause(clock, AGAIN_MS);
+      found = await find();
+    }
+    if (found.lost.length > 0) await takeOver(found.lost, { isLost: true });
+  }
+
+  /** Resolves to the calls that are over by now. */
+  async #askAll(): Promise<ReadonlySet<string>> {
+    const { store, facts } = this.#parts;
+    const { calls } = await store().list({ limit: MAX_CALLS });
+    const shown = new Map<string, Shown>();
+    for (const { callId, nodeId, term, seq } of [...calls, ...(await store().active())])
+      shown.set(callId, { nodeId, place: { callId, term: termOf({ term }), seq } });
+    const ended = new Set<string>();
+    const take = (fact: CallEvent) => {
+      const { callId, term, seq } = fact;
+      if (fact.type === 'call.ended' || fact.type === 'call.forgotten') ended.add(callId);
+      else if (fact.type === 'call.status') ended.delete(callId);
+      const call = shown.get(callId);
+      if (call !== undefined) call.place = { callId, term, seq };
+      facts.take(fact);
+    };
+    // Who has a call knows it whole, any other what it has heard.
+    for (const isOwner of [true, false])
+      for (const nodeId of this.#others) {
+        const asked = [...shown.values()].filter((call) => (call.nodeId === nodeId) === isOwner);
+        for (let first = 0; first < asked.length; first += AT_ONCE) {
+          const known = asked.slice(first, first + AT_ONCE).map(({ place }) => place);
+          for (const fact of (await this.#news(nodeId, known)) ?? []) take(fact);
+        }
+      }
+    return ended;
+  }
+
+  /** Those that no node has, also not the one that had them last. `isSure`: every node has answered. */
+  async #lostOf(active: readonly CallRecord[]): Promise<{ lost: CallRecord[]; isSure: boolean }> {
+    const nodes = this.#others;
+    const { nodeId: own, placesOf } = this.#parts;
+    const asked = active.filter(({ nodeId }) => nodeId === own || nodes.includes(nodeId));
+    if (asked.length === 0) return { lost: [], isSure: true };
+    const callIds = asked.map(({ callId }) => callId);
+    const answered = new Set<string>();
+    const had = new Set((await placesOf(callIds)).map(({ callId }) => callId));
+    await Promise.all(
+      nodes.map(async (nodeId) => {
+        const answer = await this.#ask(nodeId, { type: 'who-has', callId: null, ask: { callIds } });
+        if (answer === undefined) return;
+        answered.add(nodeId);
+        for (const { callId } of answer.places) had.add(callId);
+      }),
+    );
+    const hasSaid = (nodeId: string) => nodeId === own || answered.has(nodeId);
+    const lost = asked.filter(({ callId, nodeId }) => hasSaid(nodeId) && !had.has(callId));
+    return { lost, isSure: answered.size === nodes.length };
+  }
+
+  get #others(): string[] {
+    const { coordinator, nodeId } = this.#parts;
+    return coordinator
+      .nodes()
+      .map((node) => node.nodeId)
+      .filter((each) => each !== nodeId);
+  }
+
+  async #news(nodeId: string, known: readonly KnownCall[]): Promise<readonly CallEvent[] | undefined> {
+    return (await this.#ask(nodeId, { type: 'news', callId: null, ask: { known } }))?.facts;
+  }
+
+  /** Undefined where that node does not answer. */
+  async #ask<T extends RequestType>(
+    nodeId: string,
+    request: NodeRequest<T>,
+  ): Promise<NodeRequests[T]['answer'] | undefined> {
+    const asked = askNode(this.#parts.coordinator, nodeId, { request, timeoutMs: ASK_MS });
+    return asked.catch(() => undefined);
+  }
+}

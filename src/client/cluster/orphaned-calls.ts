@@ -1,0 +1,113 @@
+// The calls of nodes that are gone: those that nobody asks about are found by their records, and taken over.
+import type { Clock, Timer } from '../../base/clock.js';
+import { describeError, type Logger } from '../../base/log.js';
+import type { Coordinator, KeptState } from '../../cluster/coordinator.js';
+import type { CallRecord } from '../../contract/call-record.js';
+import type { CallStore } from '../../stores/call-store.js';
+
+/** A call that this node has from one that is gone. */
+export interface InheritedCall {
+  /** In which it goes on. */
+  readonly term: number;
+  /** Undefined where none was kept. */
+  readonly state: KeptState | undefined;
+}
+
+const LOOK_MS = 1000;
+/** Calls that ended lately of which something may be left to do. */
+const MAX_ENDED = 500;
+
+export interface OrphanedCallsParts {
+  readonly nodeId: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly coordinator: Coordinator;
+  store(): CallStore;
+  /** False while this node asks the others what it has missed. */
+  isCurrent(): boolean;
+  /** True for a call that is over and of which the carrier is yet to be asked for something. */
+  hasPending(record: CallRecord): boolean;
+  /** Of nodes that are not in the cluster any more. Never rejects. */
+  takeOver(records: readonly CallRecord[]): Promise<void>;
+  /** A node is gone, and its calls are taken over. Never rejects. */
+  gone(): Promise<void>;
+}
+
+export class OrphanedCalls {
+  readonly #parts: OrphanedCallsParts;
+  /** Seen once: a fact that says otherwise may be on its way. */
+  #suspects = new Set<string>();
+  /** Nodes that were there, or whose calls were looked for. */
+  #nodes = new Set<string>();
+  /** What nodes have left that were gone before this one came is yet to be looked for. */
+  #isNew = true;
+  /** A node is gone, and that is yet to be said. */
+  #isAnyGone = false;
+  #timer: Timer | undefined;
+  #isClosed = false;
+
+  constructor(parts: OrphanedCallsParts) {
+    this.#parts = parts;
+    this.#await();
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.#isClosed = true;
+    this.#timer?.cancel();
+  }
+
+  #await(): void {
+    if (this.#isClosed) return;
+    this.#timer = this.#parts.clock.after(LOOK_MS, () => {
+      this.#look()
+        .catch((error: unknown) =>
+          this.#parts.logger.error(
+            describeError(error),
+            'the calls of nodes that are gone were not looked for',
+          ),
+        )
+        .finally(() => this.#await());
+    });
+  }
+
+  async #look(): Promise<void> {
+    const { coordinator, store, takeOver } = this.#parts;
+    // Who hears nothing of the others cannot tell who is gone.
+    if (!this.#parts.isCurrent()) return;
+    if (!coordinator.isThere || !coordinator.hasHeardAll || coordinator.leaseLeftMs === 0) return;
+    const alive = new Set(coordinator.nodes().map(({ nodeId }) => nodeId));
+    const orphans = (await store().active()).filter(
+      ({ nodeId }) => !alive.has(nodeId) && nodeId !== this.#parts.nodeId,
+    );
+    const due = [...orphans, ...(await this.#unfinished(alive))];
+    const found = due.filter(({ callId }) => this.#suspects.has(callId));
+    this.#suspects = new Set(due.map(({ callId }) => callId));
+    if (found.length > 0) await takeOver(found);
+    if (!this.#isAnyGone || due.length > found.length) return;
+    this.#isAnyGone = false;
+    void this.#parts.gone();
+  }
+
+  /**
+   * Calls that have ended and are yet to be hung up, or priced, of nodes that have just gone: once by the store alone, for those that nobody has seen go. Who
+   * takes one over claims it, so that one node asks the carrier. Where two do, as after a split, they ask twice what changes nothing: a leg that is gone is
+   * hung up, and a price is what it is.
+   */
+  async #unfinished(alive: ReadonlySet<string>): Promise<CallRecord[]> {
+    const isGone = (nodeId: string) => !alive.has(nodeId) && (this.#isNew || this.#nodes.has(nodeId));
+    const isAnyGone = this.#isNew || [...this.#nodes].some(isGone);
+    const pending = isAnyGone ? await this.#pending(isGone) : [];
+    const suspected = pending.some(({ callId }) => !this.#suspects.has(callId));
+    this.#isAnyGone ||= isAnyGone;
+    // Looked at once more.
+    this.#nodes = suspected ? new Set([...this.#nodes, ...alive]) : new Set(alive);
+    this.#isNew &&= suspected;
+    return pending;
+  }
+
+  async #pending(isGone: (nodeId: string) => boolean): Promise<CallRecord[]> {
+    const { calls } = await this.#parts.store().list({ limit: MAX_ENDED, status: 'completed' });
+    return calls.filter((record) => isGone(record.nodeId) && this.#parts.hasPending(record));
+  }
+}

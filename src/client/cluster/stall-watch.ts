@@ -1,0 +1,74 @@
+// Notices that the process stood still for so long that others may have its calls, before anything is done for one.
+import type { Clock, StoppableClock, Timer } from '../../base/clock.js';
+import { LEASE_MS } from '../../cluster/coordinator.js';
+
+const BEAT_MS = 250;
+/** A loop that was late by so much may have stood still. */
+const STALL_MS = 1000;
+
+export interface StallWatchParts {
+  readonly clock: Clock;
+  /** How long others take this node for alive, in milliseconds; 0 also while the broker is away. */
+  leaseLeftMs(): number;
+  /** It stood still, and its lease is over. */
+  stalled(): void;
+}
+
+export class StallWatch {
+  readonly #parts: StallWatchParts;
+  #beatAt: number;
+  #wasLeased: boolean;
+  #timer: Timer | undefined;
+
+  constructor(parts: StallWatchParts) {
+    this.#parts = parts;
+    this.#beatAt = parts.clock.now();
+    this.#wasLeased = parts.leaseLeftMs() > 0;
+    this.#await();
+  }
+
+  /** To be asked by whatever wakes the process: one look at the clock. */
+  notice(): void {
+    const now = this.#parts.clock.now();
+    const lateMs = now - this.#beatAt;
+    if (lateMs >= STALL_MS) this.#late(now, lateMs);
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.#timer?.cancel();
+  }
+
+  #await(): void {
+    this.#timer = this.#parts.clock.after(BEAT_MS, () => {
+      this.notice();
+      this.#beatAt = this.#parts.clock.now();
+      this.#wasLeased = this.#parts.leaseLeftMs() > 0;
+      this.#await();
+    });
+  }
+
+  #late(now: number, lateMs: number): void {
+    this.#beatAt = now;
+    const isLeased = this.#parts.leaseLeftMs() > 0;
+    const hasRunOut = this.#wasLeased && !isLeased;
+    this.#wasLeased = isLeased;
+    // Without a broker nobody has a lease, and a short stall is no death.
+    if (hasRunOut || (!isLeased && lateMs >= LEASE_MS)) this.#parts.stalled();
+  }
+}
+
+/** The same time, and whatever a timer does is behind `notice`. */
+export function watchedClock(clock: StoppableClock, notice: () => void): StoppableClock {
+  return {
+    now: () => clock.now(),
+    wallNow: () => clock.wallNow(),
+    after: (delayMs, task) =>
+      clock.after(delayMs, () => {
+        notice();
+        task();
+      }),
+    looseEnds: clock.looseEnds,
+    stop: () => clock.stop(),
+  };
+}

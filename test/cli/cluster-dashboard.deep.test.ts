@@ -1,0 +1,175 @@
+// `offhook dashboard --cluster`, in a process of its own beside servers in theirs, on a Redis that dies.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { CallRecord } from '../../src/contract/call-record.js';
+import { WAIT } from '../support/asking-caller.js';
+import { eventually } from '../support/carrier-phone.js';
+import { CLUSTER_SECRET } from '../support/cluster-node.js';
+import { ClusterProcesses } from '../support/cluster-processes.js';
+import { type EventStream, listenTo } from '../support/event-stream.js';
+import { freePort } from '../support/free-port.js';
+import { socketFolder } from '../support/ingest-dashboard.js';
+import { describeOnRedis, eachRedis } from '../support/redis-server.js';
+
+const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+const LONG_MS = 40_000;
+const LONG = [WAIT, { type: 'pause', durationMs: 120_000 }, { type: 'hang-up' }] as const;
+const DOCS = readFileSync(new URL('../../docs/cluster.md', import.meta.url), 'utf8');
+/** As the docs have them. */
+const RIGHTS = /^user viewer on >password (.*)$/m.exec(DOCS)?.[1]?.split(' ') ?? [];
+
+let room: ReturnType<typeof socketFolder>;
+const children: ChildProcess[] = [];
+const streams: EventStream[] = [];
+
+beforeEach(() => {
+  room = socketFolder();
+});
+afterEach(async () => {
+  for (const stream of streams.splice(0)) stream.close();
+  for (const child of children.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+  room.remove();
+});
+
+/** `url`: of the broker. Resolves with the process of the command. */
+async function run(url: string, settings: Readonly<Record<string, string>> = {}) {
+  const port = await freePort();
+  const env = {
+    ...process.env,
+    OFFHOOK_DASHBOARD_TOKEN: '',
+    OFFHOOK_CLUSTER_URL: url,
+    OFFHOOK_CLUSTER_NAME: 'phones',
+    OFFHOOK_CLUSTER_SECRET: CLUSTER_SECRET,
+    ...settings,
+  };
+  const args = ['dashboard', '--cluster', '--json', '--port', String(port), '--data-dir', room.folder];
+  const child = spawn(process.execPath, [CLI, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  children.push(child);
+  return child;
+}
+
+async function start(url: string, settings: Readonly<Record<string, string>> = {}) {
+  const child = await run(url, settings);
+  child.stderr?.resume();
+  if (child.stdout === null) throw new Error('it prints nothing');
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  const said = JSON.parse(line) as { url: string; servers: number; warnings: string[] };
+  const at = said.url.replace(/\/$/, '');
+  const get = async <T>(path: string) => (await (await fetch(at + path)).json()) as T;
+  return { child, said, at, get };
+}
+
+type Dashboard = Awaited<ReturnType<typeof start>>;
+
+const active = async ({ get }: Dashboard) =>
+  (await get<{ calls: CallRecord[] }>('/api/dashboard/active')).calls;
+
+/** Resolves with the live call that the dashboard shows. */
+const shown = (dashboard: Dashboard, isIt: (call: CallRecord) => boolean = () => true) =>
+  eventually('a live call', async () => (await active(dashboard)).find(isIt), LONG_MS);
+
+const hangUp = async ({ at }: Dashboard, callId: string) =>
+  fetch(`${at}/api/dashboard/calls/${callId}/hangup`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+  });
+
+const ended = ({ get }: Dashboard, callId: string) =>
+  eventually(
+    'the end',
+    async () => {
+      const record = await get<CallRecord>(`/api/dashboard/calls/${callId}`);
+      return record.status === 'completed' && record.hangUp !== 'pending' ? record : undefined;
+    },
+    LONG_MS,
+  );
+
+describeOnRedis('offhook dashboard --cluster', (program) => {
+  const broker = eachRedis(program);
+
+  it('shows and commands calls whose server and broker die, with the least rights', async () => {
+    const { redis } = broker;
+    await using cluster = await ClusterProcesses.three('carrier-a', redis.url);
+    await redis.ask('ACL', 'SETUSER', 'viewer', 'on', '>word', ...RIGHTS);
+    const dashboard = await start(redis.url.replace('redis://', 'redis://viewer:word@'));
+    expect(dashboard.said.servers).toBe(3);
+    const calling = cluster.simulator.call({ script: [...LONG] });
+    const { callId } = await shown(dashboard, ({ transcript }) => transcript.length > 0);
+    const owner = cluster.owner();
+    await owner.kill();
+    await cluster.moved(owner);
+    await shown(dashboard, ({ incidents }) => incidents.length > 0);
+    // Two troubles at once are another matter: each server knows who has the call before the broker dies.
+    const left = cluster.processes.filter((process) => process !== owner);
+    for (const process of left)
+      await eventually('the call elsewhere', async () =>
+        ((await process.record(callId))?.incidents.length ?? 0) > 0 ? true : undefined,
+      );
+    const page = await listenTo(dashboard.at);
+    streams.push(page);
+    await redis.kill();
+    await eventually(
+      'that the broker is away',
+      () => page.events.find(([type]) => type === 'broker'),
+      LONG_MS,
+    );
+    expect(await dashboard.get('/ready')).toEqual({ status: 'ready', broker: 'away' });
+    expect(await active(dashboard)).toMatchObject([{ callId }]);
+    // By what it knows of the call and of the servers.
+    expect((await hangUp(dashboard, callId)).status).toBe(202);
+    await calling;
+    await redis.start();
+    await redis.ask('ACL', 'SETUSER', 'viewer', 'on', '>word', ...RIGHTS);
+    const record = await ended(dashboard, callId);
+    expect(record).toMatchObject({ endReason: 'operator-hangup' });
+    expect(await cluster.records(callId, left)).toEqual([record, record]);
+    const next = cluster.simulator.call({ script: [...LONG] });
+    const { callId: nextId } = await shown(dashboard);
+    expect((await hangUp(dashboard, nextId)).status).toBe(202);
+    await next;
+    const nextRecord = await ended(dashboard, nextId);
+    // Nobody takes it for a server; the broker that is back hears of each within a second or two.
+    for (const { port } of left)
+      await eventually('two servers', async () => {
+        const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+        return /^offhook_cluster_nodes 2$/m.test(metrics) ? true : undefined;
+      });
+    dashboard.child.kill('SIGKILL');
+    await once(dashboard.child, 'exit');
+    const again = await start(redis.url);
+    for (const each of [record, nextRecord]) expect(await ended(again, each.callId)).toEqual(each);
+    expect(await again.get('/api/dashboard/calls')).toMatchObject({ total: 2 });
+    again.child.kill('SIGTERM');
+    expect(await once(again.child, 'exit')).toEqual([0, null]);
+  }, 180_000);
+
+  it('says that nobody is there, that the broker does not answer, or that it refuses the password', async () => {
+    const { redis } = broker;
+    const empty = await start(redis.url, { OFFHOOK_CLUSTER_NAME: 'others' });
+    expect(empty.said).toMatchObject({
+      servers: 0,
+      warnings: [expect.stringContaining('No server of the cluster others is there'), expect.any(String)],
+    });
+    const away = await start(`redis://127.0.0.1:${await freePort()}`, { OFFHOOK_CLUSTER_NAME: 'away' });
+    expect(away.said.warnings).toEqual([
+      expect.stringContaining('The broker does not answer'),
+      expect.any(String),
+    ]);
+    await redis.ask('CONFIG', 'SET', 'requirepass', 'secret');
+    const refused = await run(redis.url.replace('redis://', 'redis://:wrong@'));
+    const errors: Buffer[] = [];
+    refused.stderr?.on('data', (data: Buffer) => errors.push(data));
+    expect(await once(refused, 'close')).toEqual([1, null]);
+    expect(Buffer.concat(errors).toString()).toMatch(
+      /^error: The broker refuses the user or password in its URL[^\n]*\n$/,
+    );
+  }, 60_000);
+});

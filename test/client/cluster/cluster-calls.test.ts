@@ -1,0 +1,335 @@
+// Who goes on with a call that two nodes have, and what becomes of one that was given and not taken.
+import { describe, expect, it } from 'vitest';
+import { ClusterCalls } from '../../../src/client/cluster/cluster-calls.js';
+import { ClusterFacts } from '../../../src/client/cluster/cluster-facts.js';
+import { MemoryCluster } from '../../../src/cluster/memory-cluster.js';
+import type { CallRecord } from '../../../src/contract/call-record.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { RecordedLogger } from '../../support/recorded-logger.js';
+
+function open(standing: { term: number; hasStream: boolean; isPending?: boolean } | undefined) {
+  const clock = new FakeClock();
+  const done: unknown[] = [];
+  /** What this node knows of the call. */
+  const heard: { hasAll: boolean; isOver: boolean; record: object | undefined } = {
+    hasAll: true,
+    isOver: false,
+    record: undefined,
+  };
+  let isUp = standing !== undefined;
+  const desk = {
+    standing: () => (isUp ? standing : undefined),
+    isLive: () => isUp,
+    isInvited: () => false,
+    isChoosing: () => false,
+    hasEnded: () => false,
+    isOver: () => heard.isOver,
+    expectsStream: () => true,
+    giveInvited: () => undefined,
+    raiseTerm: (callId: string, term: number) => done.push(['raised', callId, term]),
+    learn: ({ callId, term }: { callId: string; term: number }) => done.push(['learned', callId, term]),
+    liveCallIds: () => (isUp ? ['call'] : []),
+    letGo: () => {
+      isUp = false;
+      return { text: 'state', kept: Promise.resolve() };
+    },
+  };
+  const cluster = new MemoryCluster(clock);
+  const coordinator = cluster.node({ nodeId: 'b', address: 'http://b.test' });
+  const facts = new ClusterFacts({ nodeId: 'b', clock, hear() {} });
+  Object.defineProperty(coordinator, 'hasHeardAll', { get: () => heard.hasAll });
+  const parts = {
+    nodeId: 'b',
+    desk,
+    facts,
+    clock,
+    logger: new RecordedLogger(),
+    store: () => ({ get: async () => heard.record }),
+    takeUp: async (callId: string, { state }: { state: string }, { term }: { term?: number }) => {
+      done.push(['taken up', callId, state, term]);
+    },
+    inherit: async (inherited: ReadonlyMap<string, { term: number }>) => {
+      for (const [callId, { term }] of inherited) done.push(['inherited', callId, term]);
+    },
+    chosen: () => undefined,
+  };
+  const calls = new ClusterCalls(parts as never, coordinator, { answerWebhook: async () => undefined });
+  return { clock, cluster, calls, coordinator, done, heard, parts };
+}
+
+describe('ClusterCalls', () => {
+  it('go on in a higher term where two nodes have one in the same, and the stream is here', () => {
+    const { calls, done } = open({ term: 2, hasStream: true });
+    calls.outranked('call', { nodeId: 'a', term: 2 });
+    expect(done).toEqual([['raised', 'call', 3]]);
+  });
+
+  it.each([
+    ['in the same term, without a stream', { term: 2, hasStream: false }, 2, 3],
+    ['in a lower term, with a stream', { term: 2, hasStream: true }, 3, 3],
+  ])('are given up %s', async (_, standing, term, learned) => {
+    const { calls, clock, done } = open(standing);
+    calls.outranked('call', { nodeId: 'a', term });
+    await clock.advanceAsync(500);
+    expect(done).toEqual([['learned', 'call', learned]]);
+  });
+
+  it.each([
+    ['has never had it', 2, [], 'raised', 3],
+    ['has never had it, in a higher term', 3, [], 'raised', 4],
+    ['has only invited it', 2, [{ callId: 'call', state: 'expected', term: 2 }], 'raised', 3],
+    ['is about to have it', 3, [{ callId: 'call', state: 'expected', term: 3 }], 'learned', 3],
+    ['has it', 2, [{ callId: 'call', state: 'live', term: 2 }], 'learned', 3],
+  ])(
+    'without a stream are given up to a node only if it has them: one that %s',
+    async (_, term, places, what, result) => {
+      const { calls, clock, cluster, coordinator, done } = open({ term: 2, hasStream: false });
+      await coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });
+      const other = cluster.node({ nodeId: 'a', address: 'http://a.test' });
+      await other.join({ answer: async () => JSON.stringify({ places }), outranked() {}, emptied() {} });
+      calls.outranked('call', { nodeId: 'a', term });
+      await clock.advanceAsync(500);
+      expect(done).toEqual([[what, 'call', result]]);
+    },
+  );
+
+  it.each([
+    ['has no stream', { state: 'live', term: 3 }, ['raised', 'call', 4]],
+    ['has one', { state: 'live', term: 3, hasStream: true }, ['learned', 'call', 3]],
+    ['has just got one', { state: 'arriving', term: 3 }, ['learned', 'call', 3]],
+  ])('with a stream are given up to a node in a higher term only if it %s', async (_, place, result) => {
+    const { calls, clock, cluster, coordinator, done } = open({ term: 2, hasStream: true });
+    await coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });
+    const other = cluster.node({ nodeId: 'a', address: 'http://a.test' });
+    const places = JSON.stringify({ places: [{ callId: 'call', ...place }] });
+    await other.join({ answer: async () => places, outranked() {}, emptied() {} });
+    calls.outranked('call', { nodeId: 'a', term: 3 });
+    await clock.advanceAsync(500);
+    expect(done).toEqual([result]);
+  });
+
+  it('are left by a process that stood still to whoever has taken them since, also where that is gone', async () => {
+    const { calls, clock, cluster, coordinator, done } = open({ term: 2, hasStream: true });
+    await coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });
+    const other = cluster.node({ nodeId: 'a', address: 'http://a.test' });
+    await other.claim('call', 3);
+    calls.letGoAll();
+    await clock.advanceAsync(3000);
+    expect(done).toEqual([]);
+  });
+
+  it('are taken over once everything was heard that the broker keeps', async () => {
+    const { calls, clock, coordinator, done, heard } = open(undefined);
+    heard.hasAll = false;
+    const status = { callId: 'call', carrierCallId: 'CA1', begins: false, asks: true, host: 'a.test' };
+    const webhook = { method: 'POST', target: '/', headers: {}, rawBody: new Uint8Array() };
+    heard.record = { callId: 'call', nodeId: 'a', term: 2, status: 'active' };
+    await coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });
+    const answered = calls.answer(webhook, { ...status, since: clock.now() });
+    await clock.advanceAsync(1600);
+    expect(done).toEqual([]);
+    heard.hasAll = true;
+    heard.isOver = true;
+    await clock.advanceAsync(1000);
+    await answered;
+    expect(done).toEqual([]);
+    heard.isOver = false;
+    void calls.answer(webhook, { ...status, since: clock.now() });
+    await clock.advanceAsync(2500);
+    expect(done).toEqual([['inherited', 'call', 3]]);
+  });
+
+  it('are claimed anew by a process that stood still as it took them over, unless another node has them', async () => {
+    const { calls, clock, cluster, coordinator, done, heard, parts } = open(undefined);
+    await coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });
+    const other = cluster.node({ nodeId: 'c', address: 'http://c.test' });
+    await other.join({ answer: async () => '{"places":[]}', outranked() {}, emptied() {} });
+    heard.record = { callId: 'call', nodeId: 'a', term: 2, status: 'active' };
+    const inherited = parts.inherit;
+    let stalls = 0;
+    parts.inherit = async (won) => {
+      await inherited(won);
+      // What is under way by then is nobody's.
+      expect(calls.claimedTerm('call')).toBe(3 + stalls);
+      stalls += 1;
+      calls.letGoAll();
+      expect(calls.claimedTerm('call')).toBeUndefined();
+      if (stalls === 2) await other.claim('call', 5);
+    };
+    const webhook = { method: 'POST', target: '/', headers: {}, rawBody: new Uint8Array() };
+    const about = { callId: 'call', carrierCallId: 'CA1', begins: false, asks: true, host: 'a.test' };
+    void calls.answer(webhook, { ...about, since: clock.now() });
+    await clock.advanceAsync(4000);
+    expect(done).toEqual([
+      ['inherited', 'call', 3],
+      ['inherited', 'call', 4],
+    ]);
+  });
+
+  it('are not taken over for a report by a node that reaches nobody', async () => {
+    const { calls, clock, cluster, coordinator, done, heard } = open(undefined);
+    await coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });
+    await cluster
+      .node({ nodeId: 'a', address: '' })
+      .join({ answer: async () => '', outranked() {}, emptied() {} });
+    cluster.cut('b');
+    heard.record = { callId: 'call', nodeId: 'a', term: 2, status: 'active' };
+    const status = { callId: 'call', carrierCallId: 'CA1', begins: false, host: 'a.test' };
+    const webhook = { method: 'POST', target: '/', headers: {}, rawBody: new Uint8Array() };
+    void calls.answer(webhook, { ...status, asks: false, since: clock.now() });
+    await clock.advanceAsync(3000);
+    expect(done).toEqual([]);
+    void calls.answer(webhook, { ...status, asks: true, since: clock.now() });
+    await clock.advanceAsync(3000);
+    expect(done).toEqual([['inherited', 'call', 3]]);
+  });
+
+  it('are given with the same answer again, and gone on with where the other node is gone', async () => {
+    const { calls, clock, done } = open({ term: 2, hasStream: true });
+    const give = () => calls.handlers.claim({ number: 2 }, { callId: 'call', from: 'a' });
+    const given = await give();
+    expect(given).toMatchObject({ type: 'given', term: 2, state: 'state' });
+    expect(await give()).toEqual(given);
+    expect(await calls.handlers.claim({ number: 2 }, { callId: 'call', from: 'c' })).toEqual({
+      type: 'elsewhere',
+      nodeId: 'a',
+    });
+    expect(calls.isMoving).toBe(true);
+    await clock.advanceAsync(2500);
+    expect(done).toEqual([['taken up', 'call', 'state', 4]]);
+    expect(calls.isMoving).toBe(false);
+  });
+
+  it('are known no more where they cannot be gone on with', async () => {
+    const { calls, clock, parts } = open({ term: 2, hasStream: true });
+    parts.takeUp = async () => {
+      throw new Error('The call is over.');
+    };
+    await calls.handlers.claim({ number: 2 }, { callId: 'call', from: 'a' });
+    await clock.advanceAsync(2500);
+    expect(parts.logger.sentences('error')).toEqual(['the call could not be taken up again']);
+    expect(parts.facts.newsOf('call')).toBeUndefined();
+  });
+
+  it('are on their way until the other node states a fact of them', async () => {
+    const { calls } = open({ term: 2, hasStream: true });
+    await calls.handlers.claim({ number: 2 }, { callId: 'call', from: 'a' });
+    calls.heard('call', 'c');
+    expect(calls.isMoving).toBe(true);
+    calls.heard('call', 'a');
+    expect(calls.isMoving).toBe(false);
+  });
+
+  it('are not taken back where the other node has them', async () => {
+    const { calls, cluster, clock, done } = open({ term: 2, hasStream: true });
+    const other = cluster.node({ nodeId: 'a', address: 'http://a.test' });
+    const places = JSON.stringify({ places: [{ callId: 'call', state: 'live', term: 3 }] });
+    await other.join({ answer: async () => places, outranked() {}, emptied() {} });
+    await calls.handlers.claim({ number: 2 }, { callId: 'call', from: 'a' });
+    await clock.advanceAsync(2500);
+    expect(done).toEqual([]);
+    expect(calls.isMoving).toBe(false);
+  });
+
+  it('are not taken back where the node that they were given to has given them on', async () => {
+    const { calls, cluster, clock, done } = open({ term: 2, hasStream: true });
+    const places = [{ callId: 'call', state: 'live', term: 4 }];
+    for (const [nodeId, own] of [
+      ['a', []],
+      ['c', places],
+    ] as const) {
+      const other = cluster.node({ nodeId, address: `http://${nodeId}.test` });
+      const answer = async () => JSON.stringify({ places: own });
+      await other.join({ answer, outranked() {}, emptied() {} });
+    }
+    await calls.handlers.claim({ number: 2 }, { callId: 'call', from: 'a' });
+    await clock.advanceAsync(2500);
+    expect(done).toEqual([]);
+    expect(calls.isMoving).toBe(false);
+  });
+
+  it('are let go at once by a process that stood still, and gone on with where nobody has them', async () => {
+    const { calls, clock, done } = open({ term: 2, hasStream: true });
+    calls.letGoAll();
+    await clock.advanceAsync(2500);
+    expect(done).toEqual([['taken up', 'call', 'state', 3]]);
+  });
+
+  it('are taken over of a node that is gone, where nobody else has them', async () => {
+    const { calls, cluster, clock, done } = open(undefined);
+    const others = cluster.node({ nodeId: 'c', address: 'http://c.test' });
+    await others.join({ answer: async () => '{"places":[]}', outranked() {}, emptied() {} });
+    await others.claim('theirs', 3);
+    void calls.takeOver(['call', 'theirs'].map((callId) => ({ callId, nodeId: 'a', term: 2 }) as CallRecord));
+    await clock.advanceAsync(2500);
+    expect(done).toEqual([['inherited', 'call', 3]]);
+  });
+
+  it('are left to the node that has them by a process that stood still', async () => {
+    const { calls, cluster, clock, done, coordinator } = open({ term: 2, hasStream: true });
+    await coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });
+    const other = cluster.node({ nodeId: 'a', address: 'http://a.test' });
+    const places = JSON.stringify({ places: [{ callId: 'call', state: 'live', term: 3 }] });
+    await other.join({ answer: async () => places, outranked() {}, emptied() {} });
+    calls.letGoAll();
+    await clock.advanceAsync(500);
+    expect(done).toEqual([]);
+  });
+
+  it.each([
+    ['has it', { state: 'live', term: 2 }, ['learned', 'call', 3]],
+    ['has it in a higher term', { state: 'expected', term: 4 }, ['learned', 'call', 4]],
+    ['has seen its end', { state: 'ended', term: 3 }, ['learned', 'call', 3]],
+    ['has only invited it', { state: 'expected', term: 2 }, undefined],
+    ['has ended it in the same term', { state: 'ended', term: 2 }, undefined],
+    ['had it before', { state: 'ended', term: 1 }, undefined],
+    ['knows nothing of it', undefined, undefined],
+    [
+      'has seen its end before it was taken over here',
+      { state: 'ended', term: 1 },
+      ['learned', 'call', 3],
+      true,
+    ],
+    ['has it, from which it was taken', { state: 'live', term: 1 }, ['learned', 'call', 3], true],
+  ])(
+    'end without a stream unless another node has them: one that %s',
+    async (_, place, learned, isPending = false) => {
+      const { calls, clock, cluster, coordinator, done } = open({ term: 2, hasStream: false, isPending });
+      await coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });
+      const other = cluster.node({ nodeId: 'a', address: 'http://a.test' });
+      const places = place === undefined ? [] : [{ callId: 'call', ...place }];
+      await other.join({ answer: async () => JSON.stringify({ places }), outranked() {}, emptied() {} });
+      // Nodes answer also where the broker does not.
+      cluster.cut('b', { reachesNodes: true });
+      let isAsked = false;
+      void calls.othersAsked('call').then(() => (isAsked = true));
+      await clock.advanceAsync(500);
+      expect(isAsked).toBe(true);
+      expect(done).toEqual(learned === undefined ? [] : [learned]);
+    },
+  );
+
+  it('end without a stream at once where nobody else is there, and wait for an answer where somebody is', async () => {
+    const { calls, clock, cluster, coordinator, done } = open({ term: 2, hasStream: false });
+    await coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });
+    cluster.cut('b');
+    let asked = 0;
+    const ask = () => void calls.othersAsked('call').then(() => (asked += 1));
+    ask();
+    await clock.advanceAsync(0);
+    expect(asked).toBe(1);
+    const other = cluster.node({ nodeId: 'a', address: 'http://a.test' });
+    await other.join({ answer: async () => '{"places":[]}', outranked() {}, emptied() {} });
+    ask();
+    await clock.advanceAsync(55_000);
+    expect(asked).toBe(1);
+    await other.claim('call', 3);
+    cluster.heal('b');
+    await clock.advanceAsync(1500);
+    expect([asked, done]).toEqual([2, [['learned', 'call', 3]]]);
+    cluster.cut('b');
+    ask();
+    await clock.advanceAsync(62_000);
+    expect(asked).toBe(3);
+  });
+});

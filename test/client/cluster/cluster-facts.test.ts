@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest';
+import { ClusterFacts } from '../../../src/client/cluster/cluster-facts.js';
+import { GATHER_MS } from '../../../src/cluster/coordinator.js';
+import { MemoryCluster } from '../../../src/cluster/memory-cluster.js';
+import type { CallEvent } from '../../../src/contract/call-event.js';
+import { FakeClock } from '../../support/fake-clock.js';
+
+const fact = (nodeId: string, term: number, seq: number, callId = 'call') =>
+  ({ type: 'turn.started', turnIndex: seq, callId, nodeId, term, seq, at: seq }) as CallEvent;
+const placesOf = (facts: readonly CallEvent[]) => facts.map(({ term, seq }) => [term, seq]);
+
+function open() {
+  const clock = new FakeClock();
+  const cluster = new MemoryCluster(clock);
+  const node = (nodeId: string) => {
+    const heard: CallEvent[] = [];
+    const facts = new ClusterFacts({ nodeId, clock, hear: (each) => heard.push(each) });
+    const coordinator = cluster.node({ nodeId, address: `http://${nodeId}.test` });
+    void coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });
+    facts.start(coordinator);
+    return { facts, heard };
+  };
+  /** A node, and what its broker is told, which takes it or not. */
+  const telling = (isTaken: () => boolean) => {
+    const facts = new ClusterFacts({ nodeId: 'a', clock, hear() {} });
+    const coordinator = cluster.node({ nodeId: 'a', address: 'http://a.test' });
+    const asked: (readonly CallEvent[])[] = [];
+    coordinator.append = async (batch) => {
+      asked.push(batch);
+      return isTaken();
+    };
+    facts.start(coordinator);
+    return { facts, asked };
+  };
+  return { clock, cluster, node, telling };
+}
+
+describe('ClusterFacts', () => {
+  it('are heard by every other node, each once and in order', async () => {
+    const { clock, node } = open();
+    const [one, two] = [node('a'), node('b')];
+    for (const seq of [1, 2, 3]) one.facts.tell(fact('a', 1, seq));
+    await one.facts.flushed();
+    await clock.advanceAsync(GATHER_MS);
+    expect(placesOf(two.heard)).toEqual([
+      [1, 1],
+      [1, 2],
+      [1, 3],
+    ]);
+    expect(one.heard).toEqual([]);
+  });
+
+  it('are told together, and at once where a call is over', async () => {
+    const { clock, telling } = open();
+    const times: number[] = [];
+    const { facts, asked } = telling(() => times.push(clock.now()) > 0);
+    facts.tell(fact('a', 1, 1));
+    await clock.advanceAsync(30);
+    facts.tell(fact('a', 1, 2));
+    await clock.advanceAsync(GATHER_MS);
+    facts.tell(fact('a', 1, 3));
+    facts.tell({ ...fact('a', 1, 4), type: 'call.ended' } as CallEvent);
+    await clock.advanceAsync(0);
+    facts.tell(fact('a', 1, 5, 'other'));
+    await clock.advanceAsync(0);
+    await clock.advanceAsync(GATHER_MS);
+    expect(asked.map((batch) => batch.map(({ seq }) => seq))).toEqual([[1, 2], [3, 4], [5]]);
+    expect(times).toEqual([GATHER_MS, GATHER_MS + 30, 2 * GATHER_MS]);
+  });
+
+  it('are told again where the broker has lost them, in front of what is new', async () => {
+    let isLost = false;
+    const { facts, asked } = open().telling(() => {
+      const takes = !isLost;
+      isLost = false;
+      return takes;
+    });
+    facts.tell(fact('a', 1, 1));
+    await facts.flushed();
+    isLost = true;
+    facts.tell(fact('a', 1, 2));
+    await facts.flushed();
+    isLost = true;
+    facts.tellAgain();
+    await facts.flushed();
+    facts.tellAgain();
+    await facts.flushed();
+    expect(asked.map((batch) => batch.map(({ seq }) => seq))).toEqual([[1], [2], [1, 2], [], [1, 2], []]);
+  });
+
+  it('of a call that is up are all told again, and those of one that another node has not at all', async () => {
+    const { clock, telling } = open();
+    let isLost = false;
+    const { facts, asked } = telling(() => {
+      const takes = !isLost;
+      isLost = false;
+      return takes;
+    });
+    const begun = { ...fact('a', 1, 1, 'up'), type: 'call.started' } as CallEvent;
+    facts.tell(begun);
+    await facts.flushed();
+    // Every node has heard it long ago.
+    await clock.advanceAsync(60_000);
+    facts.tell(fact('a', 1, 1, 'moved'));
+    facts.tell(fact('a', 1, 2, 'up'));
+    await facts.flushed();
+    facts.take(fact('b', 2, 2, 'moved'));
+    isLost = true;
+    facts.tell(fact('a', 1, 3, 'up'));
+    await facts.flushed();
+    expect(asked.at(-1)?.map(({ callId, seq }) => [callId, seq])).toEqual([
+      ['up', 1],
+      ['up', 2],
+      ['up', 3],
+    ]);
+  });
+
+  it('of a call that rang here and went on elsewhere are not told again, nor kept', async () => {
+    const { clock, node } = open();
+    const [one, two] = [node('a'), node('b')];
+    one.facts.tell({ ...fact('a', 1, 1), type: 'call.status' } as CallEvent);
+    await clock.advanceAsync(GATHER_MS);
+    expect(placesOf(one.facts.logOf('call'))).toEqual([[1, 1]]);
+    two.facts.tell({ ...fact('b', 2, 2), type: 'call.started' } as CallEvent);
+    await clock.advanceAsync(GATHER_MS);
+    expect(one.facts.newsOf('call')).toBeUndefined();
+    expect(placesOf(two.facts.logOf('call'))).toEqual([[2, 2]]);
+  });
+
+  it('of a lower term are not heard behind those of a higher one', async () => {
+    const { clock, node } = open();
+    const [one, two, three] = [node('a'), node('b'), node('c')];
+    two.facts.tell(fact('b', 2, 4));
+    one.facts.tell(fact('a', 1, 3));
+    await clock.advanceAsync(GATHER_MS);
+    expect(placesOf(three.heard)).toEqual([[2, 4]]);
+    expect(placesOf(two.heard)).toEqual([]);
+  });
+
+  it('wait for a broker that is away, and are told in their order', async () => {
+    const { clock, cluster, node } = open();
+    const [one, two] = [node('a'), node('b')];
+    cluster.cut('a');
+    for (const seq of [1, 2]) one.facts.tell(fact('a', 1, seq));
+    await clock.advanceAsync(1000);
+    expect(placesOf(one.facts.unheard('call'))).toEqual([
+      [1, 1],
+      [1, 2],
+    ]);
+    cluster.heal('a');
+    await clock.advanceAsync(1000);
+    expect(placesOf(two.heard)).toEqual([
+      [1, 1],
+      [1, 2],
+    ]);
+    expect(one.facts.unheard('call')).toEqual([]);
+  });
+
+  it('of one call are found without a look at those of others, however many wait', async () => {
+    const { cluster, node } = open();
+    const one = node('a');
+    cluster.cut('a');
+    let looks = 0;
+    for (let call = 0; call < 1000; call += 1)
+      one.facts.tell({
+        ...fact('a', 1, 1),
+        get callId() {
+          looks += 1;
+          return `other-${call}`;
+        },
+      });
+    one.facts.tell(fact('a', 1, 1));
+    looks = 0;
+    expect(placesOf(one.facts.unheard('call'))).toEqual([[1, 1]]);
+    expect(looks).toBe(0);
+  });
+
+  it('of a call that is up keep half sentences until every node has heard them', async () => {
+    const { cluster, node } = open();
+    const one = node('a');
+    const said = (seq: number, at: number, final: boolean) =>
+      ({ ...fact('a', 1, seq), type: 'transcript.segment', entry: { final }, at }) as CallEvent;
+    const seqs = () => one.facts.newsOf('call')?.map(({ seq }) => seq);
+    one.facts.tell({ ...fact('a', 1, 1), type: 'call.started' } as CallEvent);
+    one.facts.tell(said(2, 1000, false));
+    one.facts.tell(said(3, 30_000, false));
+    await one.facts.flushed();
+    one.facts.tell(said(4, 30_001, true));
+    await one.facts.flushed();
+    expect(seqs()).toEqual([1, 2, 3, 4]);
+    cluster.cut('a');
+    one.facts.tell(said(5, 31_000, false));
+    one.facts.tell(said(6, 90_000, true));
+    expect(seqs()).toEqual([1, 4, 5, 6]);
+  });
+
+  it('that wait are no more than 50,000: the oldest are given up', () => {
+    const { cluster, node } = open();
+    const one = node('a');
+    cluster.cut('a');
+    for (let seq = 1; seq <= 50_002; seq += 1) one.facts.tell(fact('a', 1, seq, `call-${seq}`));
+    expect(one.facts.waiting).toBe(50_000);
+    expect([2, 3].map((seq) => one.facts.unheard(`call-${seq}`).length)).toEqual([0, 1]);
+  });
+});

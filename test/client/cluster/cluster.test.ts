@@ -1,0 +1,71 @@
+// What a node does with facts that another one states.
+import { expect, it } from 'vitest';
+import { systemClock } from '../../../src/base/clock.js';
+import { pause } from '../../../src/base/pause.js';
+import { Cluster } from '../../../src/client/cluster/cluster.js';
+import { memoryCluster } from '../../../src/cluster/open-coordinator.js';
+import type { CallEvent } from '../../../src/contract/call-event.js';
+import { EventBus } from '../../../src/events/bus.js';
+import { ended, stamp, started } from '../../support/call-facts.js';
+import { eventually } from '../../support/carrier-phone.js';
+import { CLUSTER_SECRET } from '../../support/cluster-node.js';
+import { RecordedLogger } from '../../support/recorded-logger.js';
+
+/** A node that has no calls. */
+async function open(nodeId: string) {
+  const logger = new RecordedLogger();
+  const [bus, elsewhere] = [new EventBus(logger), new EventBus(logger)];
+  const address = `http://${nodeId}.test`;
+  const desk = { isLive: () => false, standing: () => undefined, learn() {}, holdsPlace: () => false };
+  const forgotten: string[] = [];
+  const cluster = new Cluster({
+    options: { url: 'memory:', name: 'of facts', secret: CLUSTER_SECRET, address, state: false },
+    limits: {},
+    nodeId,
+    desk,
+    bus,
+    elsewhere,
+    clock: systemClock,
+    logger,
+    store: () => ({ active: async () => [] }),
+    forgotten: (callId: string) => forgotten.push(callId),
+  } as never);
+  await cluster.open();
+  await cluster.join({} as never);
+  const heard: CallEvent[] = [];
+  elsewhere.subscribe((fact) => heard.push(fact));
+  return { bus, cluster, forgotten, heard };
+}
+
+it('a call that another node has deleted is forgotten here, and no other', async () => {
+  const [one, other] = [await open('node-1'), await open('node-2')];
+  try {
+    const facts = [started(), ended(), { type: 'call.forgotten' } as const];
+    for (const fact of stamp(facts, { callId: 'deleted' })) one.bus.publish(fact);
+    for (const fact of stamp([started(), ended()], { callId: 'kept' })) one.bus.publish(fact);
+    await eventually('the facts', () => (other.heard.length === 5 ? true : undefined));
+    expect(other.forgotten).toEqual(['deleted']);
+    expect(one.forgotten).toEqual([]);
+  } finally {
+    await Promise.all([one.cluster.close(), other.cluster.close()]);
+  }
+});
+
+it('a node that ends has told all that it stated, also where the broker is slow', async () => {
+  const [one, other] = [await open('node-1'), await open('node-2')];
+  const node = memoryCluster('of facts').nodes.get('node-1');
+  if (node === undefined) throw new Error('The node has not joined.');
+  const append = node.append.bind(node);
+  Object.defineProperties(node, {
+    isThere: { value: false },
+    isReached: { value: true },
+    append: { value: (facts: CallEvent[]) => pause(systemClock, 50).then(() => append(facts)) },
+  });
+  try {
+    for (const fact of stamp([started(), ended()], { callId: 'last' })) one.bus.publish(fact);
+    await one.cluster.close();
+    expect(other.heard.map(({ type }) => type)).toEqual(['call.started', 'call.ended']);
+  } finally {
+    await other.cluster.close();
+  }
+});

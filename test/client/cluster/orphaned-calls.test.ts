@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { OrphanedCalls } from '../../../src/client/cluster/orphaned-calls.js';
+import { MemoryCluster } from '../../../src/cluster/memory-cluster.js';
+import type { CallRecord } from '../../../src/contract/call-record.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { RecordedLogger } from '../../support/recorded-logger.js';
+
+interface Ended {
+  readonly callId: string;
+  readonly nodeId: string;
+  readonly isPending?: boolean;
+}
+
+interface Rig {
+  /** Calls that are over. */
+  readonly ended?: readonly Ended[];
+  readonly active?: readonly { readonly callId: string; readonly nodeId: string }[];
+  readonly nodes?: readonly string[];
+}
+
+/** The node `here`, whose store has these calls. */
+async function open({ ended = [], active = [], nodes = [] }: Rig) {
+  const clock = new FakeClock();
+  const cluster = new MemoryCluster(clock);
+  const join = async (nodeId: string) => {
+    const node = cluster.node({ nodeId, address: `http://${nodeId}.test` });
+    await node.join({ answer: async () => '', outranked() {}, emptied() {} });
+    return node;
+  };
+  const coordinator = await join('here');
+  const others = new Map<string, Awaited<ReturnType<typeof join>>>();
+  for (const nodeId of nodes) others.set(nodeId, await join(nodeId));
+  const heard = { hasHeardAll: coordinator.hasHeardAll };
+  Object.defineProperty(coordinator, 'hasHeardAll', { get: () => heard.hasHeardAll });
+  const pending = new Set(ended.filter(({ isPending = true }) => isPending).map(({ callId }) => callId));
+  const listed: unknown[] = [];
+  const taken: string[][] = [];
+  /** How much was taken when it was said that a node is gone. */
+  const gone: number[] = [];
+  const store = {
+    active: async () => active,
+    list: async (query: unknown) => {
+      listed.push(query);
+      return { calls: ended as unknown as CallRecord[], total: ended.length };
+    },
+  };
+  const orphaned = new OrphanedCalls({
+    nodeId: 'here',
+    clock,
+    logger: new RecordedLogger(),
+    coordinator,
+    store: () => store as never,
+    hasPending: ({ callId }) => pending.has(callId),
+    isCurrent: () => true,
+    takeOver: async (records) => void taken.push(records.map(({ callId }) => callId)),
+    gone: async () => void gone.push(taken.length),
+  });
+  return { clock, cluster, orphaned, others, heard, listed, taken, gone };
+}
+
+describe('calls that are up at nodes that are gone', () => {
+  const active = ['here', 'there', 'gone'].map((nodeId) => ({ callId: `of ${nodeId}`, nodeId }));
+
+  it('are taken over once that was seen twice', async () => {
+    const { clock, orphaned, others, taken, gone } = await open({ active, nodes: ['there', 'gone'] });
+    await clock.advanceAsync(3000);
+    // Nobody knows which have gone before.
+    expect(gone).toEqual([0]);
+    await others.get('gone')?.close();
+    await clock.advanceAsync(1000);
+    expect(taken).toEqual([]);
+    await clock.advanceAsync(1000);
+    expect(taken).toEqual([['of gone']]);
+    await clock.advanceAsync(3000);
+    expect(gone).toEqual([0, 1]);
+    orphaned.close();
+  });
+
+  it('are left to the others by a node that hears nothing of them, and by one that is closed', async () => {
+    const { clock, cluster, orphaned, taken } = await open({ active, nodes: ['there'] });
+    cluster.cut('here');
+    await clock.advanceAsync(5000);
+    cluster.heal('here');
+    orphaned.close();
+    await clock.advanceAsync(5000);
+    expect(taken).toEqual([]);
+  });
+});
+
+describe('calls that are over, of nodes that are gone', () => {
+  it('are taken on once where nobody has seen their nodes go, and not those of nodes that are there', async () => {
+    const { clock, orphaned, listed, taken } = await open({
+      nodes: ['there'],
+      ended: [
+        { callId: 'pending', nodeId: 'before' },
+        { callId: 'done', nodeId: 'before', isPending: false },
+        { callId: 'other', nodeId: 'there' },
+        { callId: 'own', nodeId: 'here' },
+      ],
+    });
+    await clock.advanceAsync(20_000);
+    expect(taken).toEqual([['pending']]);
+    // No longer looked for.
+    expect(listed).toHaveLength(2);
+    orphaned.close();
+  });
+
+  it('are left alone until everything was heard that the broker keeps', async () => {
+    const { clock, orphaned, heard, taken } = await open({
+      ended: [{ callId: 'pending', nodeId: 'before' }],
+    });
+    heard.hasHeardAll = false;
+    await clock.advanceAsync(10_000);
+    expect(taken).toEqual([]);
+    heard.hasHeardAll = true;
+    await clock.advanceAsync(3000);
+    expect(taken).toEqual([['pending']]);
+    orphaned.close();
+  });
+
+  it('are taken on when their node goes later', async () => {
+    const { clock, orphaned, others, taken } = await open({
+      nodes: ['there'],
+      ended: [{ callId: 'pending', nodeId: 'there' }],
+    });
+    await clock.advanceAsync(10_000);
+    expect(taken).toEqual([]);
+    await others.get('there')?.close();
+    await clock.advanceAsync(10_000);
+    expect(taken).toEqual([['pending']]);
+    orphaned.close();
+  });
+});

@@ -1,0 +1,161 @@
+// Servers of a cluster that die or stand still in the middle of calls, and a broker that does.
+import { expect, it } from 'vitest';
+import { systemClock } from '../../../src/base/clock.js';
+import { pause } from '../../../src/base/pause.js';
+import { SIMULATED_CARRIERS } from '../../../src/contract/call-record.js';
+import { asksUpon } from '../../support/asking-caller.js';
+import { eventually } from '../../support/carrier-phone.js';
+import { type ClusterProcess, ClusterProcesses } from '../../support/cluster-processes.js';
+import { describeOnRedis, eachRedis } from '../../support/redis-server.js';
+
+const LONG_MS = 40_000;
+
+async function greeted(cluster: ClusterProcesses): Promise<string> {
+  const isGreeting = ({ type }: { type: string }) => type === 'turn.completed';
+  return (await eventually('the greeting', () => cluster.facts.find(isGreeting), LONG_MS)).callId;
+}
+
+function ends(cluster: ClusterProcesses, callId: string) {
+  return cluster.facts.filter((fact) => fact.callId === callId && fact.type === 'call.ended');
+}
+
+describeOnRedis('servers of a cluster', (program) => {
+  const broker = eachRedis(program);
+
+  it.each(SIMULATED_CARRIERS)(
+    'go on with the call of one that was killed, on %s',
+    async (id) => {
+      await using cluster = await ClusterProcesses.three(id, broker.redis.url);
+      const isMoved = new AbortController();
+      const calling = cluster.simulator.call({ script: asksUpon(isMoved.signal) });
+      const callId = await greeted(cluster);
+      const owner = cluster.owner();
+      // What it has just said is on its way to the others.
+      for (const process of cluster.processes)
+        await eventually('the greeting, at each', async () =>
+          ((await process.record(callId))?.turns.length ?? 0) > 0 ? true : undefined,
+        );
+      await owner.kill();
+      const left = await cluster.moved(owner);
+      isMoved.abort();
+      expect(await calling).toMatchObject({ ok: true, protocolErrors: [] });
+      const [record, other] = await cluster.records(callId, left);
+      expect(record).toMatchObject({
+        endReason: 'caller-hangup',
+        error: null,
+        incidents: [{ code: 'process-replaced' }],
+      });
+      expect(record?.transcript.map(({ text }) => text)).toEqual(
+        expect.arrayContaining(['Hello, how can I help you?', 'What time is it?']),
+      );
+      expect(other).toEqual(record);
+      expect(ends(cluster, callId)).toHaveLength(1);
+      expect(cluster.ended).toHaveLength(1);
+    },
+    120_000,
+  );
+
+  it.each(SIMULATED_CARRIERS)(
+    'go on with the call of one that stands still, which then lets it go, on %s',
+    async (id) => {
+      await using cluster = await ClusterProcesses.three(id, broker.redis.url);
+      const isMoved = new AbortController();
+      const calling = cluster.simulator.call({ script: asksUpon(isMoved.signal) });
+      const callId = await greeted(cluster);
+      const owner = cluster.owner();
+      const left = cluster.processes.filter((process) => process !== owner);
+      // Who stands still is not asked any more by a load balancer.
+      cluster.proxy.useAll(left.map(({ port }) => port));
+      owner.child.kill('SIGSTOP');
+      await cluster.moved(owner);
+      const stated = owner.facts.length;
+      owner.child.kill('SIGCONT');
+      isMoved.abort();
+      expect(await calling).toMatchObject({ ok: true, protocolErrors: [] });
+      const records = await cluster.records(callId);
+      for (const record of records) expect(record).toMatchObject({ endReason: 'caller-hangup', error: null });
+      expect(ends(cluster, callId)).toHaveLength(1);
+      expect(owner.facts.slice(stated).filter(({ type }) => type === 'turn.completed')).toEqual([]);
+      expect(cluster.ended).toHaveLength(1);
+    },
+    120_000,
+  );
+
+  it.each(SIMULATED_CARRIERS)(
+    'end the call of one that was killed, once, where no state is kept, on %s',
+    async (id) => {
+      await using cluster = await ClusterProcesses.three(id, broker.redis.url, { state: false });
+      const calling = cluster.simulator.call({
+        script: asksUpon(new AbortController().signal),
+        maxDurationMs: 60_000,
+      });
+      const callId = await greeted(cluster);
+      const owner = cluster.owner();
+      // What it has just said is on its way to the others.
+      await pause(systemClock, 1000);
+      await owner.kill();
+      const left = cluster.processes.filter((process) => process !== owner);
+      const records = await cluster.records(callId, left);
+      for (const record of records)
+        expect(record).toMatchObject({ endReason: 'process-lost', transcript: [{ role: 'agent' }] });
+      expect(ends(cluster, callId)).toHaveLength(1);
+      await calling;
+      expect(cluster.ended).toHaveLength(1);
+    },
+    120_000,
+  );
+
+  it.each(SIMULATED_CARRIERS)(
+    'take calls, and hear nothing, while the broker stands still, and when it has lost everything, on %s',
+    async (id) => {
+      await using cluster = await ClusterProcesses.three(id, broker.redis.url);
+      const isFrozen = new AbortController();
+      const calling = cluster.simulator.call({ script: asksUpon(isFrozen.signal) });
+      const first = await greeted(cluster);
+      broker.redis.freeze();
+      const during = await cluster.simulator.call({ script: [...asksUpon(AbortSignal.abort())] });
+      expect(during).toMatchObject({ ok: true, protocolErrors: [] });
+      // Another server is asked for the next stream, and finds who has the call without the broker.
+      cluster.simulator.legs[0]?.dropStream();
+      isFrozen.abort();
+      expect(await calling).toMatchObject({ ok: true, protocolErrors: [] });
+      broker.redis.thaw();
+      await broker.redis.ask('FLUSHALL');
+      const records = await cluster.records(first);
+      for (const record of records) expect(record).toMatchObject({ endReason: 'caller-hangup', error: null });
+      expect(ends(cluster, first)).toHaveLength(1);
+      expect(cluster.ended).toHaveLength(2);
+    },
+    120_000,
+  );
+
+  it.each(SIMULATED_CARRIERS)(
+    'go on in one place with the call of one that was killed while the broker is away, whoever is asked at a time, on %s',
+    async (id) => {
+      const disturbances = { duplicates: 2 };
+      await using cluster = await ClusterProcesses.three(id, broker.redis.url, {}, {}, { disturbances });
+      const isMoved = new AbortController();
+      const calling = cluster.simulator.call({ script: asksUpon(isMoved.signal) });
+      const callId = await greeted(cluster);
+      const owner = cluster.owner();
+      broker.redis.freeze();
+      const isAway = ({ log }: ClusterProcess) => log.join('').includes('broker of the cluster is away');
+      await eventually(
+        'the loss of the broker',
+        () => (cluster.processes.every(isAway) ? true : undefined),
+        LONG_MS,
+      );
+      await owner.kill();
+      const left = await cluster.moved(owner);
+      isMoved.abort();
+      expect(await calling).toMatchObject({ ok: true, protocolErrors: [] });
+      broker.redis.thaw();
+      const [record, other] = await cluster.records(callId, left);
+      expect(record).toMatchObject({ endReason: 'caller-hangup', error: null });
+      expect(other).toEqual(record);
+      expect(ends(cluster, callId)).toHaveLength(1);
+      expect(cluster.ended).toHaveLength(1);
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,60 @@
+// The log of facts, which keeps the newest ones: who was away for longer than it reaches is told that something was missed.
+import { expect, it } from 'vitest';
+import type { Coordinator } from '../../../src/cluster/coordinator.js';
+import { factOf } from '../../../src/testing/conformance/coordinator.js';
+import { openClusterNode } from '../../support/cluster-node.js';
+import { describeOnRedis, eachRedis } from '../../support/redis-server.js';
+import { openSlowProxy } from '../../support/slow-proxy.js';
+import { soon } from '../../support/soon.js';
+
+/** Adds two entries that say nothing to a log, and keeps so many of all. */
+const ADD_AND_TRIM = `
+for count = 1, 2 do redis.call('XADD', KEYS[1], '*', 'call', 'c', 'term', '1', 'facts', 'forged') end
+return redis.call('XTRIM', KEYS[1], 'MAXLEN', ARGV[1])
+`;
+
+describeOnRedis('the log of facts', (program) => {
+  const broker = eachRedis(program);
+
+  async function joined(nodeId: string, url: string): Promise<Coordinator> {
+    const node = await openClusterNode({ url, name: 'phones', nodeId });
+    await node.join({ answer: async () => '', outranked() {}, emptied() {} });
+    return node;
+  }
+
+  it.each([
+    ['has gone past it', '1', 2],
+    ['still has everything', '100', 1],
+  ])(
+    'says to a node that was away for a while, where it %s, how often something was missed',
+    async (_, kept, times) => {
+      const { redis } = broker;
+      const proxy = await openSlowProxy(redis.port);
+      const [one, two] = [await joined('a', redis.url), await joined('b', `redis://127.0.0.1:${proxy.port}`)];
+      try {
+        const heard: number[] = [];
+        let missed = 0;
+        two.tail(
+          ({ seq }) => heard.push(seq),
+          () => {
+            missed += 1;
+          },
+        );
+        // A node that begins may have missed what was there before it.
+        await soon(() => expect(missed).toBe(1));
+        await one.append([factOf(1)]);
+        await soon(() => expect(heard).toEqual([1]));
+        proxy.cut();
+        const [log = ''] = (await redis.ask('KEYS', '*:log')) as string[];
+        await redis.ask('EVAL', ADD_AND_TRIM, '1', log, kept);
+        proxy.mend();
+        await one.append([factOf(2)]);
+        await soon(() => expect(heard).toEqual([1, 2]));
+        await soon(() => expect(missed).toBe(times));
+      } finally {
+        await Promise.all([one.close(), two.close()]);
+        await proxy.close();
+      }
+    },
+  );
+});

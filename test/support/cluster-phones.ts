@@ -1,0 +1,170 @@
+// Servers of one cluster behind a load balancer, and a carrier: in one process, with what they share in memory.
+import { vi } from 'vitest';
+import * as clocks from '../../src/base/clock.js';
+import { memoryCluster } from '../../src/cluster/open-coordinator.js';
+import type { MemoryCluster } from '../../src/cluster/memory-cluster.js';
+import type { CallEvent } from '../../src/contract/call-event.js';
+import type { CallRecord, CarrierId } from '../../src/contract/call-record.js';
+import {
+  type AgentOptions,
+  type Carrier,
+  Offhook,
+  type RunningServer,
+  type ServeOptions,
+} from '../../src/index.js';
+import type { CarrierSimulator, SimulatorOptions } from '../../src/testing/index.js';
+import { eventually, OWN_NUMBER, PUBLIC_HOST, startCarrier } from './carrier-phone.js';
+import { CLUSTER_SECRET } from './cluster-node.js';
+import { freePort } from './free-port.js';
+import { RecordedLogger } from './recorded-logger.js';
+import { type RoundRobinProxy, startRoundRobinProxy } from './round-robin-proxy.js';
+
+export interface ClusterPhone {
+  readonly phone: Offhook;
+  readonly server: RunningServer;
+  readonly port: number;
+  readonly logger: RecordedLogger;
+  /** Those that were stated here. */
+  readonly facts: CallEvent[];
+  readonly started: string[];
+  readonly ended: CallRecord[];
+}
+
+const AGENT = {
+  name: 'desk',
+  systemPrompt: 'You help.',
+  firstMessage: 'Hello, how can I help you?',
+  idle: false as const,
+  turnTaking: { fillers: [] },
+};
+
+let clusters = 0;
+
+/** Servers that are made meanwhile have a wall clock that is ahead by so much. */
+function clockAhead(byMs: number): Disposable {
+  const { stoppableClock } = clocks;
+  const made = vi.spyOn(clocks, 'stoppableClock').mockImplementation((source, looseEnds) => {
+    const wallNow = () => source.wallNow() + byMs;
+    const ahead = { now: () => source.now(), wallNow, after: source.after.bind(source) };
+    return stoppableClock(ahead, looseEnds);
+  });
+  return { [Symbol.dispose]: () => made.mockRestore() };
+}
+
+export class ClusterPhones implements AsyncDisposable {
+  readonly name: string;
+  readonly simulator: CarrierSimulator;
+  readonly proxy: RoundRobinProxy;
+  readonly phones: ClusterPhone[] = [];
+  readonly #carrier: Carrier;
+  #streams = 0;
+
+  private constructor(simulator: CarrierSimulator, carrier: Carrier, proxy: RoundRobinProxy) {
+    clusters += 1;
+    this.name = `phones-${clusters}`;
+    this.simulator = simulator;
+    this.#carrier = carrier;
+    this.proxy = proxy;
+    // Each stream comes to another server than the one that has the call, if one has.
+    proxy.choose(({ url = '' }, ports) => {
+      if (!url.startsWith('/ws/stream/')) return undefined;
+      const others = ports.filter((port) => port !== this.#ownerPort);
+      this.#streams += 1;
+      return others[this.#streams % others.length];
+    });
+  }
+
+  get #ownerPort(): number | undefined {
+    const last = this.facts
+      .filter(({ type }) => type !== 'call.ended')
+      .toSorted((a, b) => a.at - b.at || a.term - b.term)
+      .at(-1);
+    return this.phones.find(({ facts }) => last !== undefined && facts.includes(last))?.port;
+  }
+
+  static async on(id: CarrierId, options: Partial<SimulatorOptions> = {}): Promise<ClusterPhones> {
+    const proxy = await startRoundRobinProxy();
+    const at = { url: proxy.url, webhookHost: PUBLIC_HOST };
+    const { simulator, carrier } = await startCarrier(id, { ...at, ...options });
+    return new ClusterPhones(simulator, carrier, proxy);
+  }
+
+  /** Three servers on `id`. */
+  static async three(
+    id: CarrierId,
+    agent: AgentOptions = {},
+    serve: Parameters<ClusterPhones['serve']>[1] = {},
+    options: Partial<SimulatorOptions> = {},
+  ): Promise<ClusterPhones> {
+    const phones = await ClusterPhones.on(id, options);
+    for (let count = 0; count < 3; count += 1) await phones.serve(agent, serve);
+    return phones;
+  }
+
+  /** What they share. */
+  get cluster(): MemoryCluster {
+    return memoryCluster(this.name);
+  }
+
+  async serve(
+    agent: AgentOptions = {},
+    serve: Partial<ServeOptions> | ((phone: Offhook) => Partial<ServeOptions>) = {},
+    { clockAheadMs = 0, streamHost, at }: { clockAheadMs?: number; streamHost?: string; at?: number } = {},
+  ): Promise<ClusterPhone> {
+    const port = at ?? (await freePort());
+    const phone = new Offhook({ carrier: this.#carrier, phoneNumber: OWN_NUMBER, webhookUrl: PUBLIC_HOST });
+    const logger = new RecordedLogger();
+    const [started, ended, facts]: [string[], CallRecord[], CallEvent[]] = [[], [], []];
+    const address = `http://127.0.0.1:${port}`;
+    using _ = clockAhead(clockAheadMs);
+    const server = await phone.serve({
+      agent: phone.agent({ ...AGENT, ...agent }),
+      port,
+      host: '127.0.0.1',
+      manageWebhook: false,
+      logger,
+      dataDir: false,
+      drainSeconds: 1,
+      cluster: { url: 'memory:', name: this.name, secret: CLUSTER_SECRET, address, streamHost },
+      onCallStart: ({ callId }) => started.push(callId),
+      onCallEnd: (record) => ended.push(record),
+      ...(typeof serve === 'function' ? serve(phone) : serve),
+    });
+    server.events.subscribe((fact) => facts.push(fact));
+    const served = { phone, server, port, logger, facts, started, ended };
+    this.phones.push(served);
+    this.proxy.useAll(this.phones.map((each) => each.port));
+    return served;
+  }
+
+  /** All facts of the cluster. */
+  get facts(): CallEvent[] {
+    return this.phones.flatMap(({ facts }) => facts);
+  }
+
+  get started(): string[] {
+    return this.phones.flatMap(({ started }) => started);
+  }
+
+  get ended(): CallRecord[] {
+    return this.phones.flatMap(({ ended }) => ended);
+  }
+
+  /** Resolves with the record of the one call that is over, and hung up, as every server shows it. */
+  async records(carrierCallId: string): Promise<CallRecord[]> {
+    return Promise.all(
+      this.phones.map(({ server }) =>
+        eventually('the record', async () => {
+          const record = await server.calls.get(carrierCallId);
+          return record?.status === 'completed' && record.hangUp !== 'pending' ? record : undefined;
+        }),
+      ),
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.phones.map(({ phone }) => phone.disconnect()));
+    await this.simulator.close();
+    await this.proxy[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,98 @@
+// A load balancer: each request and each stream goes to the next of several servers, and to the one behind it where that is not there.
+import { createServer, type IncomingMessage, request as requestHttp } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+export interface RoundRobinProxy extends AsyncDisposable {
+  readonly url: string;
+  /** How long each request took, in milliseconds. */
+  readonly took: readonly { readonly path: string; readonly tookMs: number }[];
+  /** What comes next goes to these ports of this machine, one after the other. */
+  useAll(ports: readonly number[]): void;
+  /** Whether the next stream goes to the port that the last request went to. @default wherever it is its turn */
+  choose(
+    pick: ((request: IncomingMessage, ports: readonly number[]) => number | undefined) | undefined,
+  ): void;
+}
+
+export async function startRoundRobinProxy(): Promise<RoundRobinProxy> {
+  let ports: readonly number[] = [];
+  let next = 0;
+  const took: { path: string; tookMs: number }[] = [];
+  let pick: Parameters<RoundRobinProxy['choose']>[0];
+  const sockets = new Set<Duplex>();
+  const order = (request: IncomingMessage): number[] => {
+    const chosen = pick?.(request, ports);
+    if (chosen !== undefined) return [chosen];
+    const from = next % Math.max(1, ports.length);
+    next += 1;
+    return [...ports.slice(from), ...ports.slice(0, from)];
+  };
+  const http = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    const begun = performance.now();
+    response.once('finish', () => took.push({ path: request.url ?? '', tookMs: performance.now() - begun }));
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { method, url: path, headers } = request;
+      const attempt = ([port, ...rest]: number[]) => {
+        if (port === undefined) {
+          response.writeHead(502).end();
+          return;
+        }
+        const options = { host: '127.0.0.1', port, method, path, headers, agent: false } as const;
+        const onward = requestHttp(options, (answer) => {
+          response.writeHead(answer.statusCode ?? 502, answer.headers);
+          answer.pipe(response);
+          answer.on('error', () => response.destroy());
+        });
+        onward.on('error', () => (response.headersSent ? response.destroy() : attempt(rest)));
+        onward.end(Buffer.concat(chunks));
+      };
+      attempt(order(request));
+    });
+  });
+  http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const { method, url, rawHeaders } = request;
+    socket.on('error', () => {});
+    const attempt = ([port, ...rest]: number[]) => {
+      if (port === undefined) {
+        socket.destroy();
+        return;
+      }
+      const onward = connect(port, '127.0.0.1');
+      let isUp = false;
+      onward.on('connect', () => {
+        isUp = true;
+        const lines = [`${method} ${url} HTTP/1.1`];
+        for (let index = 0; index < rawHeaders.length; index += 2)
+          lines.push(`${rawHeaders[index]}: ${rawHeaders[index + 1]}`);
+        onward.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
+        if (head.length > 0) onward.write(head);
+        socket.pipe(onward);
+        onward.pipe(socket);
+      });
+      onward.on('error', () => (isUp ? socket.destroy() : attempt(rest)));
+      onward.on('close', () => isUp && socket.destroy());
+      socket.once('close', () => onward.destroy());
+      sockets.add(onward).add(socket);
+    };
+    attempt(order(request));
+  });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
+    took,
+    useAll(all) {
+      ports = all;
+    },
+    choose(chosen) {
+      pick = chosen;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      http.closeAllConnections();
+      await new Promise<void>((resolve) => http.close(() => resolve()));
+    },
+  };
+}
