@@ -1,5 +1,5 @@
 // Where simulated services listen: on this machine only.
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ConfigError } from '../base/errors.js';
 
@@ -12,4 +12,12 @@ export async function listenOnLoopback(server: Server, port: number): Promise<nu
     server.listen(port, '127.0.0.1', resolve);
   });
   return (server.address() as AddressInfo).port;
+}
+
+/** A port of 127.0.0.1 that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  const port = await listenOnLoopback(server, 0);
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }

@@ -2,7 +2,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { get } from 'node:https';
-import { connect as connectTls } from 'node:tls';
 import { expect, it } from 'vitest';
 import { start } from '../../examples/deploy/server.js';
 import type { CallEvent } from '../../src/contract/call-event.js';
@@ -12,20 +11,21 @@ import type { CallerStep } from '../../src/testing/index.js';
 import { eventually, OWN_NUMBER, startCarrier } from '../support/carrier-phone.js';
 import { makeFolder } from '../support/data-folder.js';
 import { freePort } from '../support/free-port.js';
-import { type Joint, openJoint } from '../support/joint.js';
 import { describeNeeding } from '../support/needing.js';
-import { caddyOf, nginxOf, openProxy, type RunningProxy, type StartProxy } from '../support/proxies.js';
+import {
+  caddyOf,
+  nginxOf,
+  openProxy,
+  openTls,
+  type RunningProxy,
+  type StartProxy,
+} from '../support/proxies.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
 
 const PATIENCE_MS = 40_000;
 const GREETING = 'Hello, this is the bakery. How can I help?';
 const QUESTION = 'Are you open?';
 const WAIT: CallerStep = { type: 'wait-for-agent' };
-
-/** The simulators speak without TLS: this gives them it, as a carrier has it. */
-function openTls({ port, cert }: RunningProxy): Promise<Joint> {
-  return openJoint(() => connectTls({ host: '127.0.0.1', port, ca: cert, servername: 'localhost' }));
-}
 
 /** A version of the example, and what happens there. */
 async function startVersion(options: { carrier: Carrier; webhookHost: string } & Partial<ServeOptions>) {
@@ -93,6 +93,8 @@ async function deploys(startProxy: StartProxy, id: CarrierId, isForward: boolean
   expect(report).toMatchObject({ ok: true, protocolErrors: [] });
   await old.server.closed;
 
+  // It takes one call at a time.
+  await eventually('the first end', () => (next.ended.length === 1 ? true : undefined), PATIENCE_MS);
   const second = await simulator.call({ to: OWN_NUMBER, script: [WAIT, { type: 'hang-up' }] });
   expect(second).toMatchObject({ ok: true, protocolErrors: [] });
   await eventually('both ends', () => (next.ended.length === 2 ? true : undefined), PATIENCE_MS);

@@ -10,7 +10,7 @@ import type { CallReport } from '../report.js';
 import { checkInboundCall } from '../call-checks.js';
 import type { Callee, Disturbances, InboundCall, SimulatorOptions } from '../simulator.js';
 import { requireWritable } from '../writable.js';
-import { createSharedAbort } from '../shared-abort.js';
+import { createSharedAbort } from '../../base/shared-abort.js';
 import { createId } from './ids.js';
 import { runInboundCall } from './inbound-call.js';
 import { Leg } from './leg.js';

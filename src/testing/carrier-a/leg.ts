@@ -7,7 +7,7 @@ import { PhoneLine } from '../phone-line.js';
 import type { CallAnswerReport, CallReport } from '../report.js';
 import type { SimulatedLeg } from '../simulator.js';
 import type { Violation } from '../stream-end.js';
-import { createSharedAbort } from '../shared-abort.js';
+import { createSharedAbort } from '../../base/shared-abort.js';
 import type { StatusEvent } from './callback-events.js';
 import type { Callback, EventCallback } from './markup-verbs.js';
 import { statusParameters, type CallFacts, type WireStatus } from './parameters.js';

@@ -7,7 +7,7 @@ import { listenOnLoopback } from '../loopback.js';
 import { checkDisturbances } from '../call-checks.js';
 import type { CarrierSimulator, Disturbances, InboundCall, RestPurpose, SeenRequest } from '../simulator.js';
 import type { CallReport } from '../report.js';
-import { createSharedAbort } from '../shared-abort.js';
+import { createSharedAbort } from '../../base/shared-abort.js';
 import { CarrierAApi, purposeOf, type ApiAnswer, type ApiRequest } from './api.js';
 import { ApiFault, faultBody } from './api-fault.js';
 import { Exchange, type ExchangeOptions } from './exchange.js';

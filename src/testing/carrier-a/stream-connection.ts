@@ -79,6 +79,7 @@ export async function connectStream(
     ...facts,
     clock,
     socket: opened.socket,
+    path: new URL(verb.url).pathname,
     customParameters: verb.parameters,
     ...(noise === undefined ? {} : { noise }),
   });

@@ -20,6 +20,8 @@ const MAX_VIOLATIONS = 100;
 export interface StreamOptions {
   clock: Clock;
   socket: MediaSocket;
+  /** Of its URL. */
+  path: string;
   callSid: string;
   accountSid: string;
   streamSid: string;
@@ -121,6 +123,11 @@ export class CarrierAStream implements LineListener {
 
   get streamSid(): string {
     return this.#options.streamSid;
+  }
+
+  /** Of the URL that was dialed. */
+  get path(): string {
+    return this.#options.path;
   }
 
   /** How it ended; undefined while it runs. */

@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.js';
 import { pause } from '../../base/pause.js';
 import { listenOnLoopback } from '../loopback.js';
 import type { Disturbances, RestPurpose, SeenRequest } from '../simulator.js';
-import { createSharedAbort } from '../shared-abort.js';
+import { createSharedAbort } from '../../base/shared-abort.js';
 import type { Account, ApiAnswer, Route } from './account.js';
 import { ApiFault } from './api-fault.js';
 import { isJsonObject, type JsonFields } from './command-body.js';

@@ -13,7 +13,7 @@ import { checkLine } from '../line-conditions.js';
 import type { CallReport } from '../report.js';
 import type { CarrierSimulator, InboundCall } from '../simulator.js';
 import { requireWritable } from '../writable.js';
-import { createSharedAbort } from '../shared-abort.js';
+import { createSharedAbort } from '../../base/shared-abort.js';
 import { Account } from './account.js';
 import { ENDS } from './events.js';
 import type { Exchange } from './exchange.js';

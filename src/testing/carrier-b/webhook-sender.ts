@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.js';
 import { pause } from '../../base/pause.js';
 import { seededRandom } from '../seeded-random.js';
 import type { SentWebhook } from '../simulator.js';
-import { createSharedAbort } from '../shared-abort.js';
+import { createSharedAbort } from '../../base/shared-abort.js';
 import { writeEnvelope, type WireEvent } from './envelope.js';
 import type { CarrierBDisturbances } from './options.js';
 

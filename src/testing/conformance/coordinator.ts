@@ -22,6 +22,8 @@ export interface CheckedCluster {
 /** What takes longer does not happen, in milliseconds. */
 const PATIENCE_MS = 10_000;
 const LOOK_MS = 5;
+/** What clocks of one machine, and of a broker beside it, differ by at most, in milliseconds. */
+const SAME_TIME_MS = 10_000;
 /** A place that is over soon. */
 const SHORT_MS = 30;
 const LONG_MS = 60_000;
@@ -52,6 +54,24 @@ export function testCoordinator(open: () => Promise<CheckedCluster>): Coordinato
       await until(() => deepEqual(idsOf(two), ['a', 'b']));
       await two.close();
       await until(() => deepEqual(idsOf(one), ['a']));
+    }),
+    check('one that only observes hears and asks the nodes, and is none', async (nodes) => {
+      const one = await nodes.join('a', async (_, from) => `said to ${from}`);
+      const observer = await nodes.observe('b');
+      await until(() => deepEqual(idsOf(observer), ['a']));
+      const two = await nodes.join('c');
+      await until(() => deepEqual(idsOf(observer), ['a', 'c']));
+      await until(() => deepEqual(idsOf(one), ['a', 'c']));
+      const heard: number[] = [];
+      observer.tail(({ seq }) => heard.push(seq));
+      await one.append([factOf(1)]);
+      await until(() => deepEqual(heard, [1]));
+      equal(await observer.send('a', MESSAGE, PATIENCE_MS), 'said to b');
+      await rejects(two.send('b', MESSAGE, PATIENCE_MS), hasCode('CLUSTER_FAILED'));
+      await two.close();
+      await until(() => deepEqual(idsOf(observer), ['a']));
+      await observer.close();
+      deepEqual(idsOf(one), ['a']);
     }),
     check('a node that has joined is taken for alive', async (nodes) => {
       const one = await nodes.join('a');
@@ -101,10 +121,45 @@ export function testCoordinator(open: () => Promise<CheckedCluster>): Coordinato
     check('the calls and places of a node that leaves are free', async (nodes) => {
       const [one, two] = [await nodes.join('a'), await nodes.join('b')];
       await one.claim('call', 4);
-      ok(await one.take(ONE_PLACE, 'x', LONG_MS));
+      ok((await one.take(ONE_PLACE, 'x', LONG_MS)).hasPlace);
       await one.close();
       equal(await two.ownerOf('call'), undefined);
-      ok(await two.take(ONE_PLACE, 'y', LONG_MS));
+      ok((await two.take(ONE_PLACE, 'y', LONG_MS)).hasPlace);
+    }),
+    check('the state of a call is kept for the others, the newest of the highest term', async (nodes) => {
+      const [one, two] = [await nodes.join('a'), await nodes.join('b')];
+      equal(await two.stateOf('call'), undefined);
+      await one.claim('call', 1);
+      await one.keepState('call', 1, 'first ä "');
+      await one.keepState('call', 1, 'second ä "');
+      const { term, text } = (await two.stateOf('call')) ?? {};
+      deepEqual([term, text], [1, 'second ä "']);
+      await two.keepState('call', 2, 'third');
+      await one.keepState('call', 1, 'too late');
+      equal((await one.stateOf('call'))?.text, 'third');
+    }),
+    check('states and facts are dated by a time that all nodes share', async (nodes) => {
+      const [one, two] = [await nodes.join('a'), await nodes.join('b')];
+      const isNow = (at: number | undefined) =>
+        ok(Math.abs((at ?? 0) - two.time.now()) < SAME_TIME_MS, `${at} is not now`);
+      isNow(one.time.now());
+      await one.keepState('call', 1, 'state');
+      isNow((await two.stateOf('call'))?.at);
+      const told: number[] = [];
+      await one.append([factOf(1)]);
+      two.tail((_, toldAt) => told.push(toldAt));
+      await until(() => equal(told.length, 1));
+      isNow(told[0]);
+    }),
+    check('the state of a call goes as its owner releases it', async (nodes) => {
+      const [one, two] = [await nodes.join('a'), await nodes.join('b')];
+      await one.claim('call', 1);
+      await one.keepState('call', 1, 'state');
+      await two.release('call', 0);
+      equal((await two.stateOf('call'))?.text, 'state');
+      await one.release('call', LONG_MS);
+      equal(await two.stateOf('call'), undefined);
+      deepEqual(await two.ownerOf('call'), { nodeId: 'a', term: 1 });
     }),
     check('as many places are taken as there are, by all nodes together', async (nodes) => {
       const [one, two] = [await nodes.join('a'), await nodes.join('b')];
@@ -112,21 +167,44 @@ export function testCoordinator(open: () => Promise<CheckedCluster>): Coordinato
       const tries = Array.from({ length: 10 }, (_, index) =>
         (index % 2 === 0 ? one : two).take(pool, `place-${index}`, LONG_MS),
       );
-      equal((await Promise.all(tries)).filter(Boolean).length, 3);
-      ok(await one.take({ name: 'another', limit: 1 }, 'place', LONG_MS));
+      const answers = await Promise.all(tries);
+      const had = answers.filter(({ hasPlace }) => hasPlace).map(({ taken }) => taken);
+      deepEqual(had.sort(), [1, 2, 3]);
+      equal(await two.taken(pool), 3);
+      deepEqual(await one.take({ name: 'another', limit: 1 }, 'place', LONG_MS), {
+        hasPlace: true,
+        taken: 1,
+      });
     }),
     check('a place is kept by who has it, and taken by the next once it is given back', async (nodes) => {
       const [one, two] = [await nodes.join('a'), await nodes.join('b')];
-      ok(await one.take(ONE_PLACE, 'x', LONG_MS));
-      ok(await one.take(ONE_PLACE, 'x', LONG_MS));
-      equal(await two.take(ONE_PLACE, 'y', LONG_MS), false);
+      ok((await one.take(ONE_PLACE, 'x', LONG_MS)).hasPlace);
+      ok((await one.take(ONE_PLACE, 'x', LONG_MS)).hasPlace);
+      deepEqual(await two.take(ONE_PLACE, 'y', LONG_MS), { hasPlace: false, taken: 1 });
       await one.giveBack(ONE_PLACE, 'x');
-      ok(await two.take(ONE_PLACE, 'y', LONG_MS));
+      ok((await two.take(ONE_PLACE, 'y', LONG_MS)).hasPlace);
+    }),
+    check('a place that goes to another node is one, and stays as the first one leaves', async (nodes) => {
+      const [one, two] = [await nodes.join('a'), await nodes.join('b')];
+      await one.take(ONE_PLACE, 'x', LONG_MS);
+      deepEqual(await two.take(ONE_PLACE, 'x', LONG_MS), { hasPlace: true, taken: 1 });
+      one.handOn(ONE_PLACE, 'x');
+      await one.close();
+      equal(await two.taken(ONE_PLACE), 1);
+      await two.giveBack(ONE_PLACE, 'x');
+      await two.giveBack(ONE_PLACE, 'x');
+      equal(await two.taken(ONE_PLACE), 0);
+    }),
+    check('a place that is handed on and kept by nobody is free after its time', async (nodes) => {
+      const [one, two] = [await nodes.join('a'), await nodes.join('b')];
+      await one.take(ONE_PLACE, 'x', SHORT_MS);
+      one.handOn(ONE_PLACE, 'x');
+      await until(async () => equal(await two.taken(ONE_PLACE), 0));
     }),
     check('a place that nobody keeps is free after its time', async (nodes) => {
       const [one, two] = [await nodes.join('a'), await nodes.join('b')];
-      ok(await one.take(ONE_PLACE, 'x', SHORT_MS));
-      await until(async () => ok(await two.take(ONE_PLACE, 'y', LONG_MS)));
+      ok((await one.take(ONE_PLACE, 'x', SHORT_MS)).hasPlace);
+      await until(async () => ok((await two.take(ONE_PLACE, 'y', LONG_MS)).hasPlace));
     }),
     check('every node hears all facts, in order, also one that comes later', async (nodes) => {
       const [one, two] = [await nodes.join('a'), await nodes.join('b')];
@@ -198,9 +276,20 @@ class Nodes {
   }
 
   async join(nodeId: string, answer: CoordinatorEvents['answer'] = async () => ''): Promise<Coordinator> {
+    const node = await this.#open(nodeId);
+    await node.join({ answer, outranked() {}, emptied() {} });
+    return node;
+  }
+
+  async observe(nodeId: string): Promise<Coordinator> {
+    const node = await this.#open(nodeId);
+    await node.observe();
+    return node;
+  }
+
+  async #open(nodeId: string): Promise<Coordinator> {
     const node = await this.#cluster.node(nodeId);
     this.#joined.push(node);
-    await node.join({ answer, outranked() {} });
     return node;
   }
 

@@ -122,14 +122,14 @@ export function testStore(
         const [start, words, end] = callFacts(0, { over: true });
         if (start === undefined || words === undefined || end === undefined) throw new Error('no facts');
         const next = { nodeId: 'node-2', originId: 'node', term: 2 };
-        const facts = [start, words, end, { ...start, ...next, seq: 2 }];
+        const facts = [start, words, end, { ...start, ...next, seq: 4 }];
         await appendAll(store, facts);
         deepEqual(await store.get('call-0'), recordOf(facts));
         deepEqual(ids(await store.active()), ['call-0']);
         equal((await store.aggregates()).activeCalls, 1);
         await appendAll(store, [{ ...end, seq: 9 }]);
         deepEqual(await store.get('call-0'), recordOf(facts));
-        const last = { ...end, ...next, seq: 3 };
+        const last = { ...end, ...next, seq: 5 };
         await appendAll(store, [last]);
         const record = await store.get('call-0');
         deepEqual(record, recordOf([...facts, last]));
@@ -234,6 +234,12 @@ export function testStore(
         [{ q: 'CARRIER-2' }, ['call-2']],
         [{ words: 'ORDS 1' }, ['call-1']],
         [{ words: 'look_up 2' }, ['call-2']],
+        [{ words: 'of 017' }, ['call-2', 'call-1', 'call-0']],
+        [{ words: '01715550101' }, ['call-1']],
+        [{ words: '+0171 (555)/01-01' }, ['call-1']],
+        [{ words: '17155' }, ['call-2', 'call-1', 'call-0']],
+        [{ words: '15' }, []],
+        [{ words: 'of 01715' }, []],
         [{ words: 'nothing like it' }, []],
         [{ words: 'words', status: 'completed' }, ['call-2', 'call-0']],
         [{ incident: 'turn-failed' }, ['call-2', 'call-1']],
@@ -337,7 +343,14 @@ function callFacts(call: number, options: { over: boolean }): CallEvent[] {
     },
     {
       type: 'transcript.segment',
-      entry: { id: 'a', turnIndex: 0, role: 'user', text: `words ${call}`, at: startOf(call), final: true },
+      entry: {
+        id: 'a',
+        turnIndex: 0,
+        role: 'user',
+        text: `words ${call} of 0171 555-010${call}`,
+        at: startOf(call),
+        final: true,
+      },
     },
   ];
   if (options.over) {

@@ -2,6 +2,7 @@
 import { createLogger } from '../../base/log.js';
 import { CarrierA } from '../../carriers/carrier-a/index.js';
 import { Offhook } from '../../client.js';
+import type { ClusterOptions } from '../../options/cluster.js';
 import { ScriptedLanguageModel } from '../../providers/llm/index.js';
 import { SimulatedSpeechToText } from '../../providers/stt/index.js';
 import { FliteTextToSpeech } from '../../providers/tts/index.js';
@@ -17,6 +18,8 @@ export interface DemoServerSettings {
   readonly folder: string;
   /** The account at the simulated carrier, and the address of its REST API. */
   readonly carrier: { readonly accountSid: string; readonly authToken: string; readonly baseUrl: string };
+  /** What it shares with others: then it keeps nothing in the folder. */
+  readonly cluster?: ClusterOptions;
 }
 
 export interface DemoServer {
@@ -30,7 +33,8 @@ export interface DemoServer {
 }
 
 /** @throws ConfigError when the server cannot start; nothing is left running then. */
-export async function serveDemo({ port, host, folder, carrier }: DemoServerSettings): Promise<DemoServer> {
+export async function serveDemo(settings: DemoServerSettings): Promise<DemoServer> {
+  const { port, host, folder, carrier, cluster } = settings;
   const phone = new Offhook({
     carrier: new CarrierA(carrier),
     phoneNumber: PHONE_NUMBER,
@@ -50,9 +54,8 @@ export async function serveDemo({ port, host, folder, carrier }: DemoServerSetti
       port,
       host,
       logger,
-      dataDir: folder,
       // A machine may take its time to start the next process.
-      resume: { holdSeconds: 10 },
+      ...(cluster ? { cluster, dataDir: false } : { dataDir: folder, resume: { holdSeconds: 10 } }),
     });
     return {
       url,

@@ -10,39 +10,54 @@ const LOOK_MS = 20;
 const PATIENCE_MS = 8000;
 
 export interface KillOptions {
-  readonly simulator: CarrierASimulator;
-  readonly server: MortalServer;
   readonly clock: Clock;
   readonly firstAfterMs: number;
   readonly everyMs: number;
-  /** Takes one line of text for each kill. */
-  print(line: string): void;
-  /** The server does not come back. */
+  /** Resolves when what is killed serves again, or is not to any more. */
+  kill(stopped: AbortSignal): Promise<void>;
+  /** It does not come back. */
   onFailure(error: unknown): void;
 }
 
-/** Kills the server on and on. `stop` resolves when it serves and is killed no more. */
+/** Kills on and on, one at a time. `stop` resolves when nothing is killed any more. */
 export function startKills(options: KillOptions): { stop(): Promise<void> } {
   const { clock, everyMs, firstAfterMs } = options;
-  let killing: Promise<void> = Promise.resolve();
+  const stopping = new AbortController();
+  let killing: Promise<void> | undefined;
   const next = (): void => {
     timer = clock.after(everyMs, next);
-    killing = killOnce(options).catch(options.onFailure);
+    killing ??= options
+      .kill(stopping.signal)
+      .catch(options.onFailure)
+      .finally(() => {
+        killing = undefined;
+      });
   };
   let timer = clock.after(firstAfterMs, next);
   return {
     async stop() {
       timer.cancel();
+      stopping.abort();
       await killing;
     },
   };
 }
 
-async function killOnce({ simulator, server, clock, print }: KillOptions): Promise<void> {
+export interface KilledServer {
+  readonly simulator: CarrierASimulator;
+  readonly server: Pick<MortalServer, 'kill' | 'start'>;
+  readonly clock: Clock;
+  /** Takes one line of text. */
+  print(line: string): void;
+}
+
+/** Kills the server and starts it again, and says what became of its calls. @throws ConfigError when it does not serve again. */
+export async function killServer({ simulator, server, clock, print }: KilledServer): Promise<void> {
   const legs = simulator.legs.filter((leg) => !leg.isOver && leg.stream !== undefined);
   const killedMs = clock.now();
   const sinceKill = () => `${((clock.now() - killedMs) / 1000).toFixed(1)} s`;
   await server.kill();
+  await server.start();
   const backAfter = sinceKill();
   const fates = legs.map(async (leg) => {
     const caller = maskPhone(leg.facts.from);

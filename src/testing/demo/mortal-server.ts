@@ -1,4 +1,4 @@
-// A demo's server that dies as often as it is told, and comes back on what it had stored.
+// A demo's server in a process of its own, which dies as often as it is told, and comes back.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -7,8 +7,10 @@ import type { DemoNews, DemoOrder } from './demo-process.js';
 import type { DemoServer, DemoServerSettings } from './demo-server.js';
 
 export interface MortalServer extends DemoServer {
-  /** Kills the process without a word, and starts another one. Resolves when it serves. @throws ConfigError when it cannot. */
+  /** Kills the process without a word. */
   kill(): Promise<void>;
+  /** Starts another one. Resolves when it serves. @throws ConfigError when it cannot. */
+  start(): Promise<void>;
 }
 
 /** Starts the server in a process of its own, which ends with this one. @throws ConfigError when it cannot serve; nothing is left running then. */
@@ -37,8 +39,8 @@ export async function startMortalServer(settings: DemoServerSettings): Promise<M
   return {
     url,
     dashboardUrl,
-    async kill() {
-      await end('kill');
+    kill: () => end('kill'),
+    async start() {
       await start();
     },
     drain: () => end('drain'),

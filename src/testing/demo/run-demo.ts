@@ -1,28 +1,24 @@
-// The demo: a phone server with the local stack, a carrier that exists only here, and callers who ring every half minute.
+// The demo: a phone server with the local stack, or several, a carrier that exists only here, and callers who ring again and again.
 import { randomBytes } from 'node:crypto';
-import { counted } from '../../base/counted.js';
 import { systemClock, type Clock } from '../../base/clock.js';
 import { OffhookError } from '../../base/errors.js';
 import { toLocalUrl } from '../../base/host-name.js';
-import { maskPhone } from '../../base/redact.js';
 import { createId } from '../carrier-a/ids.js';
 import { startCarrierASimulator } from '../carrier-a/simulator.js';
-import type { CallReport } from '../report.js';
-import { describeEnd } from '../report-text.js';
-import type { CarrierSimulator } from '../simulator.js';
-import { DEMO_CALLERS, type DemoCaller } from './demo-callers.js';
+import { FIRST_CALL_MS, startCallers } from './demo-calls.js';
+import { type DemoCluster, startCluster } from './demo-cluster.js';
 import { writeDemoFile, type DemoFile } from './demo-file.js';
 import { type DemoServer, PHONE_NUMBER, serveDemo, WEBHOOK_HOST } from './demo-server.js';
-import { startKills } from './kill-calls.js';
-import { startMortalServer } from './mortal-server.js';
-import { openRecordings, type Recordings } from './recordings.js';
+import { killServer, startKills } from './kill-calls.js';
+import { NodeKiller } from './kill-nodes.js';
+import { type MortalServer, startMortalServer } from './mortal-server.js';
+import { openRecordings } from './recordings.js';
 
-const FIRST_CALL_MS = 1500;
-const CALL_INTERVAL_MS = 30_000;
+/** `most`: callers at a time. */
+const CALLERS = { everyMs: 30_000, most: 3, isQuiet: false };
+/** A handful at a time: one rings as another one hangs up. */
+const CALLERS_OF_CLUSTER = { everyMs: 5000, most: 5, isQuiet: true };
 const KEPT_RECORDINGS = 20;
-/** Callers at a time; one who would be the fourth does not ring. */
-const MAX_CALLERS = 3;
-const CALL_LIMIT_MS = 120_000;
 /** The first kill comes after this share of the time between two: a caller has been on the line for as long. */
 const FIRST_KILL_SHARE = 1 / 3;
 
@@ -40,75 +36,11 @@ export interface DemoOptions {
   signal: AbortSignal;
   /** Runs the server in a process of its own, kills it this often, and starts it again. @default never */
   killEveryMs?: number;
+  /** Runs so many servers in processes of their own as a cluster behind a load balancer, which is at `port` and `host`; one is killed at a time. @default 1: no cluster */
+  nodes?: number | undefined;
+  /** URL of the Redis or Valkey of the cluster. @default one of its own */
+  broker?: string | undefined;
   clock?: Clock;
-}
-
-interface DemoSetup {
-  readonly simulator: CarrierSimulator;
-  readonly recordings: Recordings;
-  readonly clock: Clock;
-}
-
-function describeCall(caller: DemoCaller, report: CallReport, isStopping: boolean): string {
-  const who = `${maskPhone(caller.from)} (${caller.topic})`;
-  if (report.end === null) return `call from ${who}: not answered, ${report.answer.reason}`;
-  const answers = report.turns.flatMap(({ responseMs }) => (responseMs === null ? [] : [responseMs]));
-  const mean = answers.reduce((sum, value) => sum + value, 0) / answers.length;
-  return [
-    `call from ${who}: ${((report.durationMs ?? 0) / 1000).toFixed(0)} s`,
-    `${counted(answers.length, 'answer')}${answers.length > 0 ? ` after ${(mean / 1000).toFixed(1)} s` : ''}`,
-    ...(report.clears.length > 0 ? [`${report.clears.length} interrupted`] : []),
-    ...report.protocolErrors.map(({ sentence }) => `PROTOCOL ERROR: ${sentence}`),
-    ...(report.gaps.length > 0 ? [counted(report.gaps.length, 'gap')] : []),
-    `${isStopping ? 'the demo was stopped' : describeEnd(report.end)}, ${report.recording ?? 'not recorded'}`,
-  ].join(', ');
-}
-
-/** Rings until the signal comes. `stop` waits for the calls that are up. */
-function startCallers(setup: DemoSetup, print: (line: string) => void) {
-  const { clock, recordings } = setup;
-  const running = new Set<Promise<void>>();
-  const abort = new AbortController();
-  let turn = 0;
-  let isStopping = false;
-  const ring = async (caller: DemoCaller): Promise<void> => {
-    try {
-      const report = await setup.simulator.call({
-        from: caller.from,
-        to: PHONE_NUMBER,
-        script: caller.script,
-        maxDurationMs: CALL_LIMIT_MS,
-        recordTo: recordings.nextPath(clock.wallNow()),
-        signal: abort.signal,
-      });
-      print(describeCall(caller, report, isStopping));
-      await recordings.prune();
-    } catch (error) {
-      const reason = OffhookError.isInstance(error) ? error.message : 'the simulated caller failed';
-      print(`call from ${maskPhone(caller.from)}: not made, ${reason}`);
-    }
-  };
-  const next = (): void => {
-    const caller = DEMO_CALLERS[turn % DEMO_CALLERS.length];
-    turn += 1;
-    timer = clock.after(CALL_INTERVAL_MS, next);
-    if (caller === undefined || running.size >= MAX_CALLERS) return;
-    const call = ring(caller).finally(() => running.delete(call));
-    running.add(call);
-  };
-  let timer = clock.after(FIRST_CALL_MS, next);
-  return {
-    /** No further caller rings. `isCut`: who is on the line is hung up, too. */
-    stopRinging({ isCut }: { isCut: boolean }) {
-      isStopping = isCut;
-      timer.cancel();
-    },
-    /** Cuts off who is still on the line, and waits for the last report. */
-    async finish() {
-      abort.abort();
-      await Promise.all(running);
-    },
-  };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
@@ -137,11 +69,13 @@ export async function runDemo(options: DemoOptions): Promise<void> {
   let server: DemoServer | undefined;
   let demoFile: DemoFile | undefined;
   const removeFile = () => demoFile?.remove();
-  const { port, host, folder, killEveryMs } = options;
+  const { port, host, folder, killEveryMs, nodes, broker } = options;
   const settings = { port, host, folder, carrier: { ...credentials, baseUrl: simulator.url } };
   try {
-    const mortal = killEveryMs === undefined ? undefined : await startMortalServer(settings);
-    server = mortal ?? (await serveDemo(settings));
+    let [mortal, cluster]: [MortalServer?, DemoCluster?] = [];
+    if (nodes !== undefined) cluster = await startCluster(settings, { count: nodes, broker });
+    else if (killEveryMs !== undefined) mortal = await startMortalServer(settings);
+    server = cluster ?? mortal ?? (await serveDemo(settings));
     process.once('exit', removeFile);
     const { authToken } = credentials;
     const facts = {
@@ -160,20 +94,26 @@ export async function runDemo(options: DemoOptions): Promise<void> {
       print(`note: offhook simulate will not find this demo by itself: ${reason}`);
     }
     print(`dashboard   ${server.dashboardUrl}`);
-    print('callers     a simulated call begins now, and again every half minute');
+    const ringing = cluster ? CALLERS_OF_CLUSTER : CALLERS;
+    print(`callers     a simulated call begins now, and again every ${ringing.everyMs / 1000} s`);
     if (killEveryMs !== undefined)
-      print(`kills       the server is killed every ${killEveryMs / 1000} s, and the calls go on`);
+      print(
+        `kills       ${cluster ? `one of ${nodes} servers` : 'the server'} is killed every ${killEveryMs / 1000} s, and the calls go on`,
+      );
     print(`recordings  ${options.folder}`);
     print(`try         npx offhook simulate --url ${server.url} --text "When are you open?"`);
     print('Ctrl-C stops the demo.');
-    const setup = { simulator, recordings, clock };
-    const callers = startCallers(setup, print);
+    const callers = startCallers({ simulator, recordings, clock, print, ...ringing });
     const failure = new AbortController();
+    const killer = cluster && new NodeKiller({ simulator, cluster, clock, print });
+    const kill =
+      killer?.kill.bind(killer) ??
+      (mortal && killServer.bind(undefined, { simulator, server: mortal, clock, print }));
     const kills =
-      mortal &&
+      kill &&
       killEveryMs &&
       startKills({
-        ...{ simulator, server: mortal, clock, print, everyMs: killEveryMs },
+        ...{ clock, kill, everyMs: killEveryMs },
         firstAfterMs: FIRST_CALL_MS + killEveryMs * FIRST_KILL_SHARE,
         onFailure: (error) => failure.abort(error),
       });
@@ -190,6 +130,7 @@ export async function runDemo(options: DemoOptions): Promise<void> {
       await server.disconnect();
     }
     await callers.finish();
+    if (killer) for (const line of [...callers.summary(), ...killer.summary()]) print(line);
     print('Stopped.');
   } finally {
     removeFile();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CarrierASimulator } from '../../../src/testing/index.js';
-import { type KillOptions, startKills } from '../../../src/testing/demo/kill-calls.js';
+import { type KilledServer, killServer, startKills } from '../../../src/testing/demo/kill-calls.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
 /** A call of which a test says whether it is over and has a stream. */
@@ -8,7 +8,7 @@ function fakeLeg(from: string, state: { isOver?: boolean; stream?: object | unde
   return { facts: { from }, isOver: false, stream: {} as object | undefined, ...state };
 }
 
-function start(legs: ReturnType<typeof fakeLeg>[], changes: Partial<KillOptions> = {}) {
+function start(legs: ReturnType<typeof fakeLeg>[], changes: Partial<KilledServer> = {}) {
   const clock = new FakeClock();
   const lines: string[] = [];
   const failures: unknown[] = [];
@@ -17,15 +17,20 @@ function start(legs: ReturnType<typeof fakeLeg>[], changes: Partial<KillOptions>
     kill: async () => {
       kills += 1;
       for (const leg of legs) leg.stream = undefined;
+    },
+    start: async () => {
       await new Promise<void>((resolve) => void clock.after(700, resolve));
     },
-  } as unknown as KillOptions['server'];
+  };
   const { stop } = startKills({
-    ...{ clock, server, simulator: { legs } as unknown as CarrierASimulator },
-    ...{ firstAfterMs: 1000, everyMs: 30_000 },
-    print: (line) => lines.push(line),
+    ...{ clock, firstAfterMs: 1000, everyMs: 30_000 },
+    kill: () =>
+      killServer({
+        ...{ clock, server, simulator: { legs } as unknown as CarrierASimulator },
+        print: (line) => lines.push(line),
+        ...changes,
+      }),
     onFailure: (error) => failures.push(error),
-    ...changes,
   });
   return { clock, lines, failures, stop, kills: () => kills };
 }
@@ -71,7 +76,7 @@ describe('startKills', () => {
 
   it('tells of a server that does not come back', async () => {
     const failure = new Error('the port is taken');
-    const server = { kill: () => Promise.reject(failure) } as unknown as KillOptions['server'];
+    const server = { kill: async () => {}, start: () => Promise.reject(failure) };
     const { clock, failures } = start([], { server });
     await clock.advanceAsync(1000);
     expect(failures).toEqual([failure]);

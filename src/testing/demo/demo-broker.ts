@@ -1,0 +1,88 @@
+// The broker of a demo with several servers: a Redis or Valkey of its own, which ends with the demo, or one that is there.
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { readEnv } from '../../base/env.js';
+import { ConfigError } from '../../base/errors.js';
+import { loadRedisPackage } from '../../cluster/redis/package.js';
+import { type LeashedProgram, startLeashed } from '../../tunnels/leash.js';
+import { freePort } from '../loopback.js';
+
+const PROGRAMS = ['valkey-server', 'redis-server'];
+const NOT_FOUND = 127;
+const GRACE_MS = 1000;
+const START_MS = 5000;
+
+export interface DemoBroker {
+  readonly url: string;
+  /** Resolves when nothing of the demo is left there. */
+  close(): Promise<void>;
+}
+
+/** Starts the first of these programs that is in the PATH: loopback only, with a password, nothing on disk. @throws ConfigError */
+export async function startBroker(programs: readonly string[] = PROGRAMS): Promise<DemoBroker> {
+  const [port, password] = [await freePort(), randomBytes(24).toString('hex')];
+  const folder = await mkdtemp(join(tmpdir(), 'offhook-demo-'));
+  try {
+    // A command line is seen by every user of the machine.
+    const config = join(folder, 'broker.conf');
+    const lines = ['bind 127.0.0.1', `port ${port}`, `requirepass ${password}`, 'save ""', 'appendonly no'];
+    await writeFile(config, `${lines.join('\n')}\n`, { mode: 0o600 });
+    const env = { PATH: readEnv('PATH') ?? '' };
+    for (const program of programs) {
+      const broker = startLeashed(program, [config], { env, graceMs: GRACE_MS });
+      if (await isReady(broker))
+        return { url: `redis://:${password}@127.0.0.1:${port}`, close: () => broker.stop() };
+      const code = await broker.ended;
+      if (code !== NOT_FOUND)
+        throw new ConfigError('CONFIG_INVALID', `${program} did not start (exit code ${code}).`);
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+  throw new ConfigError(
+    'CONFIG_MISSING',
+    `--nodes needs Redis or Valkey, and ${programs.join(' or ')} is not in the PATH: install it (apt install redis-server, brew install valkey), or name one that runs with --broker redis://127.0.0.1:6379.`,
+  );
+}
+
+async function isReady({ output: [said, failed] }: LeashedProgram): Promise<boolean> {
+  failed?.resume();
+  if (said === undefined) return false;
+  for await (const line of createInterface(said)) {
+    if (!/ready to accept connections/i.test(line)) continue;
+    said.resume();
+    return true;
+  }
+  return false;
+}
+
+/** One that runs. What the cluster of that name leaves there is removed. @throws ConfigError where it does not answer. */
+export async function useBroker(url: string, name: string): Promise<DemoBroker> {
+  const { createClient } = await loadRedisPackage();
+  try {
+    const client = createClient({ url, socket: { reconnectStrategy: false, connectTimeout: START_MS } });
+    client.on('error', () => {});
+    await client.connect();
+    return {
+      url,
+      async close() {
+        try {
+          for await (const keys of client.scanIterator({ MATCH: `offhook:${name}:*`, COUNT: 1000 }))
+            if (keys.length > 0) await client.unlink(keys);
+        } catch {
+          // It is gone, or its user may not list keys.
+        }
+        client.destroy();
+      },
+    };
+  } catch (cause) {
+    throw new ConfigError(
+      'CONFIG_INVALID',
+      '--broker must be the URL of a Redis or Valkey that runs and lets us in, such as redis://127.0.0.1:6379.',
+      { cause },
+    );
+  }
+}
