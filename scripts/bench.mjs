@@ -6,7 +6,7 @@ const [name = '', ...rest] = process.argv.slice(2);
 const bench = new URL(`../test/bench/${name}.bench.mjs`, import.meta.url);
 if (!/^[a-z-]+$/.test(name) || !existsSync(bench)) {
   console.error(
-    'usage: npm run bench -- transcoder | conversation | machine | facts | dashboard | turn-taking | frame | load | overload | webhook | handover | recording',
+    'usage: npm run bench -- transcoder | conversation | machine | facts | dashboard | turn-taking | frame | load | overload | webhook | handover | recording | cluster',
   );
   process.exit(2);
 }

@@ -1,5 +1,5 @@
 // Sets the clone up and plays a trial of the built package: `npm run chaos`, `npm run soak`, `npm run fuzz`,
-// `npm run kills`. Trials stand in test/trials.
+// `npm run kills`, `npm run outages`. Trials stand in test/trials.
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { setUp } from './setup.mjs';
@@ -9,6 +9,7 @@ const USAGE = [
   '       npm run soak -- [--minutes 10] [--calls 20] [--seed N]',
   '       npm run fuzz -- [--seconds 60] [--seed N]',
   '       npm run kills -- [--count 20 | --deploys 20] [--seed N]',
+  '       npm run outages -- [--minutes 2] [--seed N] [--together]',
 ].join('\n');
 
 const [name = '', ...rest] = process.argv.slice(2);
@@ -21,16 +22,21 @@ function giveUsage() {
   process.exit(2);
 }
 
-/** @returns {Record<string, number>} */
+/** @returns {Record<string, number> & { together?: boolean }} */
 function readFlags() {
   const flag = /** @type {const} */ ({ type: 'string' });
   try {
     const { values } = parseArgs({
       args: rest,
-      options: { calls: flag, count: flag, deploys: flag, seconds: flag, minutes: flag, seed: flag },
+      options: {
+        ...{ calls: flag, count: flag, deploys: flag, seconds: flag, minutes: flag, seed: flag },
+        together: { type: 'boolean' },
+      },
     });
-    const flags = Object.entries(values).map(([key, value]) => [key, Number(value)]);
-    if (flags.every(([, value]) => Number(value) > 0)) return Object.fromEntries(flags);
+    const { together, ...numbers } = values;
+    const flags = Object.entries(numbers).map(([key, value]) => [key, Number(value)]);
+    if (flags.every(([, value]) => Number(value) > 0))
+      return Object.fromEntries([...flags, ...(together === undefined ? [] : [['together', together]])]);
   } catch {
     // The usage says what is allowed.
   }

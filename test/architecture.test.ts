@@ -69,7 +69,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Files of a wing that choose among its members. */
-const CHOOSERS = new Set(['index.ts', 'open-store.ts']);
+const CHOOSERS = new Set(['index.ts', 'open-store.ts', 'open-coordinator.ts']);
 
 /** AI vendors, and the files and folders of `providers` that may name them, by what they begin with. */
 const VENDORS: Readonly<Record<string, readonly string[]>> = {

@@ -198,6 +198,16 @@ describe('words of a caller', () => {
     60_000,
   );
 
+  it.each(['a', '1', ' ', '1 ', '-', '1-', '(1) ', '\u202a', '+'])(
+    '%j, where a number is searched for',
+    async (unit) => {
+      const { numbersIn, wantedNumber } = await import('../src/events/call-filter.js');
+      for (const task of [numbersIn, wantedNumber, (text: string) => wantedNumber(`${text}a`)])
+        await expectLinear((length) => task(fill(unit)(length)));
+    },
+    60_000,
+  );
+
   it('are bounded where one piece of them, or a turn, has no end', async () => {
     const { UserSpeech } = await import(`${engines}/pipeline/hearing/user-speech.js`);
     const speech = new UserSpeech({ tell: () => {}, wallNow: () => 0, now: () => 0, turnIndex: () => 0 });

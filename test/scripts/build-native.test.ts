@@ -36,7 +36,8 @@ beforeEach(() => {
 
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
-  rmSync(clone, { recursive: true, force: true });
+  // What was built behind a start ends after it, and may leave a file in the meantime.
+  rmSync(clone, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 });
 });
 
 /** Begins, waits until it is let through, and then does as it is told. Asked to end, it leaves a note. */

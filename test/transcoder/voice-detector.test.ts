@@ -50,7 +50,7 @@ const MINUTE = 3000;
 
 describe('the decisions are those of libfvad', () => {
   it.each(SOUNDS)('for seconds of %s', (name) => {
-    const frames = sound(name, runs(500, MINUTE));
+    const frames = sound(name, runs(1000, MINUTE));
     const expected = decideByReference(frames);
     for (const { backend, title } of subjects)
       expect(decide(backend.createVoiceDetector(), frames), title).toBe(expected);

@@ -1,0 +1,87 @@
+// A Redis of the trial's own, on a free port. Nothing is kept on disk.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+const PROGRAM = 'redis-server';
+/** It begins anew within this. */
+const START_MS = 10_000;
+
+export class Broker {
+  /** @type {import('node:child_process').ChildProcess | undefined} */
+  #server;
+
+  /** @param {number} port */
+  static async start(port) {
+    const broker = new Broker(port);
+    await broker.start();
+    return broker;
+  }
+
+  /** @param {number} port @private */
+  constructor(port) {
+    this.port = port;
+    process.on('exit', this.#kill);
+  }
+
+  get pid() {
+    return this.#server?.pid ?? 0;
+  }
+
+  /** Resolves when it takes connections. */
+  async start() {
+    const settings = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--daemonize', 'no'];
+    const server = spawn(PROGRAM, settings, { cwd: '/', stdio: ['ignore', 'pipe', 'inherit'] });
+    this.#server = server;
+    const [failed, tooLong] = [once(server, 'error'), AbortSignal.timeout(START_MS)];
+    const begun = (async () => {
+      for await (const line of createInterface({ input: server.stdout, signal: tooLong }))
+        if (/ready to accept connections/i.test(line)) return true;
+      return false;
+    })();
+    const isUp = await Promise.race([begun, failed.then(([error]) => Promise.reject(error))]);
+    if (!isUp) throw new Error(`${PROGRAM} did not start`);
+    server.stdout.resume();
+  }
+
+  /** Stands still, with its connections open. */
+  freeze() {
+    this.#server?.kill('SIGSTOP');
+  }
+
+  thaw() {
+    this.#server?.kill('SIGCONT');
+  }
+
+  /** At once, as if its machine had failed. Idempotent. */
+  async kill() {
+    const server = this.#server;
+    this.#server = undefined;
+    if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
+    const gone = once(server, 'exit');
+    server.kill('SIGKILL');
+    await gone;
+  }
+
+  /** For good. */
+  async close() {
+    await this.kill();
+    process.off('exit', this.#kill);
+  }
+
+  /** Has it answer one command. @param {readonly string[]} args @returns {Promise<any>} */
+  async ask(...args) {
+    const { createClient } = await import('@redis/client');
+    const url = `redis://127.0.0.1:${this.port}`;
+    const client = createClient({ url, RESP: 2, socket: { reconnectStrategy: false } });
+    client.on('error', () => {});
+    await client.connect();
+    try {
+      return await client.sendCommand([...args]);
+    } finally {
+      client.destroy();
+    }
+  }
+
+  #kill = () => void this.#server?.kill('SIGKILL');
+}
