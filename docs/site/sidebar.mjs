@@ -37,7 +37,14 @@ export const SECTIONS = [
   {
     title: 'Run it',
     pages: [
-      ...['going-live.md', 'dashboard.md', 'standalone-dashboard.md', 'observability.md', 'money.md'],
+      ...[
+        'going-live.md',
+        'cluster.md',
+        'dashboard.md',
+        'standalone-dashboard.md',
+        'observability.md',
+        'money.md',
+      ],
       ...[
         'storage.md',
         'recordings.md',
