@@ -406,7 +406,7 @@ export function due(turns: Turns, { now }: Moment, policy: TurnsPolicy): Change 
   return turns.over !== null && now >= turns.over.dueAt ? settle(turns, policy) : unchanged(turns);
 }
 
-/** The call is over: nothing is waited for. */
+/** The call is over, or nobody is there any more who hears its words: nothing is waited for. */
 export function closed(turns: Turns, policy: TurnsPolicy): Change {
   return after(settle(turns, policy), (next) => ({
     turns: next,
@@ -439,7 +439,7 @@ export function givenUp(
   const unnoticed = open === null && heardUntil !== null ? [heardUntil] : [];
   const times = [...starts.map((wall) => at.now - (at.wall - wall)), ...unnoticed];
   return {
-    ...after(left, (next) => settle(next, policy)),
+    ...after(left, (next) => closed(next, policy)),
     since: times.length === 0 ? null : Math.min(...times),
     isUnheard: starts.length > 0,
   };

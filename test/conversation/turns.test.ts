@@ -293,6 +293,20 @@ describe('tools of a value that was read again', () => {
 });
 
 describe('what the caller said in a turn', () => {
+  it('is told to its end where more of it comes after its turn, and another engine takes over', () => {
+    const [at, policy] = [{ now: 1, wall: 1 }, { transcribesCaller: false }];
+    const said = { itemId: 'item-1', text: 'What do you', isFinal: false, at };
+    const asked = rules.answer(rules.heard(rules.NO_TURNS, said, policy).turns, at, policy);
+    const account = { heard: '', unheard: '', rounds: [], heardAfter: '', isOwed: false };
+    const end = { account, interrupted: false, at };
+    const over = rules.complete(asked.turns, end, policy);
+    const late = rules.heard(over.turns, { ...said, text: 'What do you cost?' }, policy);
+    const left = rules.givenUp(late.turns, end, policy);
+    expect(left.facts).toMatchObject([
+      { entry: { id: 'user-item-1', text: 'What do you cost?', final: true } },
+    ]);
+  });
+
   it('stands in it however much they say before it is over', () => {
     const policy = { transcribesCaller: true };
     const said = (text: string, second: number, turns: Turns): Turns => {
