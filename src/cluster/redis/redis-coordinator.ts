@@ -41,7 +41,7 @@ const CLAIMS_EVERY = 10;
 /** What is kept of a call whose owner says no more, in milliseconds: the others take it up long before. */
 const OWNER_TTL_MS = 60_000;
 const NODES_TTL_MS = 60_000;
-/** A broker that has lost what it knew has been told everything again so long after that was found, in milliseconds. */
+/** A broker that was away, or has lost what it knew, has heard of every node, and been told everything again, so long after that was found, in milliseconds. */
 const TOLD_AGAIN_MS = 3000;
 /** Nodes whose address is remembered after they have gone: who takes over asks them once more. */
 const MAX_GONE = 1000;
@@ -104,6 +104,8 @@ export class RedisCoordinator implements Coordinator {
   /** Undefined for one that only observes. */
   #events: CoordinatorEvents | undefined;
   #known: Known;
+  /** Those that were there before the broker was away, or lost their leases: until, on the clock, they count as there, since each may yet say so. */
+  #before: { readonly nodes: readonly ClusterNode[]; readonly until: number } = { nodes: [], until: 0 };
   /** When this node found that the broker had lost what it knew, on the clock. */
   #emptiedAt = Number.NEGATIVE_INFINITY;
   readonly #gone = new Map<string, ClusterNode>();
@@ -157,7 +159,10 @@ export class RedisCoordinator implements Coordinator {
   }
 
   nodes(): readonly ClusterNode[] {
-    return this.#known.nodes;
+    const { nodes } = this.#known;
+    const { nodes: before, until } = this.#before;
+    if (this.#options.clock.now() >= until) return nodes;
+    return [...nodes, ...before.filter((had) => !nodes.some(({ nodeId }) => nodeId === had.nodeId))];
   }
 
   async join(events: CoordinatorEvents): Promise<void> {
@@ -386,6 +391,8 @@ export class RedisCoordinator implements Coordinator {
         : [RENEW, [this.nodeId, String(LEASE_MS), this.#card, had, String(NODES_TTL_MS)]];
     const reply = await this.#link.runScript(script, [leases, cards], { args, timeoutMs: CALM_MS });
     const roundTripMs = clock.now() - begun;
+    const before = this.nodes();
+    const wasAway = this.#leasedUntil < begun;
     this.#isFast = roundTripMs <= BROKER_MS;
     this.#leasedUntil = begun + LEASE_MS;
     const [held, at, current, version, all] = reply as unknown as [number, number, Buffer, Buffer, Buffer[]?];
@@ -395,7 +402,10 @@ export class RedisCoordinator implements Coordinator {
       this.#remember(nodes);
       this.#known = { version: String(version), epoch: String(current), nodes };
     }
-    if (epoch !== '' && this.#known.epoch !== epoch) {
+    const isEmptied = epoch !== '' && this.#known.epoch !== epoch;
+    if (wasAway || isEmptied || held !== 1)
+      this.#before = { nodes: before, until: clock.now() + TOLD_AGAIN_MS };
+    if (isEmptied) {
       this.#emptiedAt = clock.now();
       this.#tail?.restart();
       this.#events?.emptied();

@@ -155,6 +155,7 @@ describe('the process that takes over', { timeout: 120_000 }, () => {
     const { callId } = await greeted(old);
     // A call in which somebody always speaks keeps the old process there for longer.
     const talking = deploy.simulator.call({ script: [{ type: 'monologue', durationMs: 15_000 }, HANG_UP] });
+    await eventually('both calls', () => (old.started.length === 2 ? true : undefined), PATIENCE_MS);
     const next = await deploy.fork();
     deploy.proxy.switchTo(next.port);
     await resumed(next);
@@ -166,7 +167,6 @@ describe('the process that takes over', { timeout: 120_000 }, () => {
     const record = await ended(old, callId);
     expect(record).toMatchObject({ endReason: 'caller-hangup', term: 3, error: null });
     expect(said(record)).toEqual([GREETING, expect.stringMatching(/^agent: I am back/), QUESTION, ANSWER]);
-    expect(old.started).toHaveLength(2);
     expect(await talking).toMatchObject({ ok: true, protocolErrors: [] });
     // Nobody else is there for new calls.
     expect(await deploy.simulator.call({ script: [WAIT, HANG_UP] })).toMatchObject({ ok: true });

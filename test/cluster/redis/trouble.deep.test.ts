@@ -3,7 +3,8 @@ import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/base/clock.js';
 import { systemClock } from '../../../src/base/clock.js';
-import type { CallOwner, Coordinator } from '../../../src/cluster/coordinator.js';
+import { pause } from '../../../src/base/pause.js';
+import { type CallOwner, type Coordinator, LEASE_MS } from '../../../src/cluster/coordinator.js';
 import type { CallEvent } from '../../../src/contract/call-event.js';
 import { factOf, idsOf } from '../../../src/testing/conformance/coordinator.js';
 import { type ClusterNodeOptions, openClusterNode } from '../../support/cluster-node.js';
@@ -56,6 +57,44 @@ describeOnRedis('RedisCoordinator', (program) => {
   const isBack = (node: Coordinator) => soon(() => expect(node.isThere).toBe(true));
   const has = (node: Coordinator, callId: string, owner: CallOwner) =>
     soon(async () => expect(await node.ownerOf(callId)).toEqual(owner));
+
+  describe.each([
+    ['has lost everything', async () => void (await redis.ask('FLUSHALL'))],
+    [
+      'stood still for longer than leases last',
+      async () => {
+        redis.freeze();
+        await pause(systemClock, LEASE_MS + 500);
+        redis.thaw();
+      },
+    ],
+  ])('a broker that %s', (_, trouble) => {
+    it('is asked first by one of the nodes, for which the others are there until they could say so', async () => {
+      const nodes = await Promise.all(['a', 'b', 'c'].map((nodeId) => join(nodeId)));
+      const observer = await open('d');
+      await observer.observe();
+      const all = [...nodes, observer];
+      const idsAtAll = () => all.map(idsOf);
+      const expected = all.map(() => ['a', 'b', 'c']);
+      await soon(() => expect(idsAtAll()).toEqual(expected));
+      await trouble();
+      // Each has asked by then.
+      const until = systemClock.now() + 4000;
+      while (systemClock.now() < until) {
+        expect(idsAtAll()).toEqual(expected);
+        await pause(systemClock, 20);
+      }
+    });
+
+    it('has heard nothing of a node that is gone: it is there no more, soon', async () => {
+      const node = await join('a');
+      const gone = await join('b');
+      await soon(() => expect(idsOf(node)).toEqual(['a', 'b']));
+      await trouble();
+      await gone.close();
+      await soon(() => expect(idsOf(node)).toEqual(['a']));
+    });
+  });
 
   describe('a broker that stands still', () => {
     it('is waited for for 100 ms by one question, and by no other', async () => {
