@@ -75,9 +75,11 @@ export interface Taken {
 /** `toldAt`: when the broker had it, in the time of the cluster. */
 export type HearFact = (fact: CallEvent, toldAt: number) => void;
 
-/** Until when the broker must have answered, on the clock: one webhook gives all its questions the same moment. @default 100 ms from now */
 export interface Patience {
+  /** Until when the broker must have answered, on the clock: one webhook gives all its questions the same moment. @default 100 ms from now */
   readonly by?: number | undefined;
+  /** No caller waits: a slow broker is asked, too, and has the time that it needs. @default false */
+  readonly isPatient?: boolean | undefined;
 }
 
 /** How long one webhook may wait for the broker in all, in milliseconds. */

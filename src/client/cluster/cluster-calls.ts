@@ -8,7 +8,13 @@ import type { CallDirectory, OwnStanding } from '../../calls/call-directory.js';
 import type { ChosenAgent } from '../../calls/choice/call-choice.js';
 import { termAfter } from '../../calls/facts/fact-stamp.js';
 import type { WebhookRequest } from '../../carriers/carrier.js';
-import { BROKER_MS, type CallOwner, type Coordinator, LEASE_MS } from '../../cluster/coordinator.js';
+import {
+  BROKER_MS,
+  type CallOwner,
+  type Coordinator,
+  LEASE_MS,
+  type Patience,
+} from '../../cluster/coordinator.js';
 import type { CallEvent } from '../../contract/call-event.js';
 import type { CallRecord } from '../../contract/call-record.js';
 import { termOf } from '../../events/reduce.js';
@@ -137,7 +143,7 @@ export class ClusterCalls implements Neighbor, OtherProcess {
     const request = { type: 'webhook', callId, ask } as const;
     try {
       const found = await this.#finder.find(callId, { by, carrierCallId, isNew: begins });
-      let owner = found ?? (begins ? await this.#claim(callId, 1, by) : undefined);
+      let owner = found ?? (begins ? await this.#claim(callId, 1, { by }) : undefined);
       for (let asked = 0; asked < MAX_ASKED; asked += 1) {
         if (owner === undefined || owner.nodeId === this.#parts.nodeId) return undefined;
         const answered = await this.#finder.ask(owner, { request, timeoutMs: WEBHOOK_MS, isPatient: !asks });
@@ -146,7 +152,7 @@ export class ClusterCalls implements Neighbor, OtherProcess {
           // While nobody is reached, no report takes a call from those who may well have it.
           if (!asks && (await this.#finder.besides(callId, owner)) === undefined) return undefined;
           owner = await this.#inherit(callId, owner, { isStreamThere: false });
-        } else owner = begins ? await this.#claim(callId, owner.term + 1, by) : undefined;
+        } else owner = begins ? await this.#claim(callId, owner.term + 1, { by }) : undefined;
       }
     } catch (error) {
       this.#parts.logger.warn({ callId, ...describeError(error) }, 'another node did not answer a webhook');
@@ -327,7 +333,8 @@ export class ClusterCalls implements Neighbor, OtherProcess {
         const probed = alive.get(nodeId) ?? (isLost ? Promise.resolve(false) : this.#finder.isAlive(nodeId));
         alive.set(nodeId, probed);
         if (await probed) return;
-        const lost = await this.#win(callId, { nodeId, term: termOf(record) }).catch(() => undefined);
+        const owner = { nodeId, term: termOf(record) };
+        const lost = await this.#win(callId, owner, { isPatient: true }).catch(() => undefined);
         if (lost !== undefined && !('nodeId' in lost)) won.set(callId, lost);
       }),
     );
@@ -511,12 +518,12 @@ export class ClusterCalls implements Neighbor, OtherProcess {
   }
 
   /** Says that the call is this node's. Resolves to who has it. Never rejects: a broker that is away is told later. */
-  async #claim(callId: string, term: number, by?: number): Promise<CallOwner> {
+  async #claim(callId: string, term: number, patience?: Patience): Promise<CallOwner> {
     const { nodeId } = this.#parts;
     this.#claimed.set(callId, term);
     // It may have been here before.
     this.#moved.delete(callId);
-    const owner = await this.#coordinator.claim(callId, term, { by }).catch(() => ({ nodeId, term }));
+    const owner = await this.#coordinator.claim(callId, term, patience).catch(() => ({ nodeId, term }));
     if (owner.nodeId !== nodeId && this.#claimed.get(callId) === term) this.#claimed.delete(callId);
     return owner;
   }
@@ -559,14 +566,14 @@ export class ClusterCalls implements Neighbor, OtherProcess {
   async #win(
     callId: string,
     owner: CallOwner,
-    { isStreamThere = false }: { isStreamThere?: boolean } = {},
+    { isStreamThere = false, isPatient = false }: { isStreamThere?: boolean; isPatient?: boolean } = {},
   ): Promise<InheritedCall | CallOwner> {
     const { nodeId, store } = this.#parts;
     const record = await store()
       .get(callId)
       .catch(() => undefined);
     const now = await this.#coordinator
-      .ownerOf(callId)
+      .ownerOf(callId, { isPatient })
       .catch(() => this.#finder.rivalFor(callId, isStreamThere));
     const isOthers = now !== undefined && ![owner.nodeId, nodeId].includes(now.nodeId);
     if (isOthers && (await this.#finder.isAlive(now.nodeId))) return now;
@@ -575,7 +582,7 @@ export class ClusterCalls implements Neighbor, OtherProcess {
       (now?.term ?? 0) + 1,
       record === undefined ? 1 : termAfter(record, nodeId),
     );
-    const winner = await this.#claim(callId, term);
+    const winner = await this.#claim(callId, term, { isPatient });
     if (winner.nodeId !== nodeId) return winner;
     const state = await this.#coordinator.stateOf(callId).catch(() => undefined);
     return { term, state };

@@ -75,7 +75,7 @@ export class OrphanedCalls {
     const { coordinator, store, takeOver } = this.#parts;
     // Who hears nothing of the others cannot tell who is gone.
     if (!this.#parts.isCurrent()) return;
-    if (!coordinator.isThere || !coordinator.hasHeardAll || coordinator.leaseLeftMs === 0) return;
+    if (!coordinator.isReached || !coordinator.hasHeardAll || coordinator.leaseLeftMs === 0) return;
     const alive = new Set(coordinator.nodes().map(({ nodeId }) => nodeId));
     const orphans = (await store().active()).filter(
       ({ nodeId }) => !alive.has(nodeId) && nodeId !== this.#parts.nodeId,

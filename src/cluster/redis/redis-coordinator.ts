@@ -475,8 +475,9 @@ export class RedisCoordinator implements Coordinator {
     return this.#seal.nameFor(JSON.stringify(['owner', callId, term, nodeId]));
   }
 
-  /** How long a webhook may still wait. @throws ClusterError while the broker is away or too slow for one, and where no time is left */
-  #leftMs({ by }: Patience = {}): number {
+  /** How long the question may wait. @throws ClusterError while the broker is away, or, for a webhook, too slow, and where no time is left */
+  #leftMs({ by, isPatient = false }: Patience = {}): number {
+    if (isPatient && this.#link.isUp) return CALM_MS;
     const now = this.#options.clock.now();
     const leftMs = by === undefined ? BROKER_MS : by - now;
     if (this.isThere && leftMs > 0) return leftMs;

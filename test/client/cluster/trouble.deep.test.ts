@@ -7,6 +7,7 @@ import { asksUpon } from '../../support/asking-caller.js';
 import { eventually } from '../../support/carrier-phone.js';
 import { type ClusterProcess, ClusterProcesses } from '../../support/cluster-processes.js';
 import { describeOnRedis, eachRedis } from '../../support/redis-server.js';
+import { openSlowProxy } from '../../support/slow-proxy.js';
 
 const LONG_MS = 40_000;
 
@@ -55,10 +56,12 @@ describeOnRedis('servers of a cluster', (program) => {
     120_000,
   );
 
-  it.each(SIMULATED_CARRIERS)(
-    'go on with the call of one that stands still, which then lets it go, on %s',
-    async (id) => {
-      await using cluster = await ClusterProcesses.three(id, broker.redis.url);
+  it.each([0, 500].flatMap((slowMs) => SIMULATED_CARRIERS.map((id) => [slowMs, id] as const)))(
+    'go on with the call of one that stands still, which then lets it go, with a broker that takes %i ms, on %s',
+    async (slowMs, id) => {
+      const proxy = await openSlowProxy(broker.redis.port);
+      await using _ = { [Symbol.asyncDispose]: () => proxy.close() };
+      await using cluster = await ClusterProcesses.three(id, `redis://127.0.0.1:${proxy.port}`);
       const isMoved = new AbortController();
       const calling = cluster.simulator.call({ script: asksUpon(isMoved.signal) });
       const callId = await greeted(cluster);
@@ -66,6 +69,7 @@ describeOnRedis('servers of a cluster', (program) => {
       const left = cluster.processes.filter((process) => process !== owner);
       // Who stands still is not asked any more by a load balancer.
       cluster.proxy.useAll(left.map(({ port }) => port));
+      proxy.delay(slowMs);
       owner.child.kill('SIGSTOP');
       await cluster.moved(owner);
       const stated = owner.facts.length;
