@@ -61,10 +61,15 @@ export async function openSlowProxy(to: number, clock: Clock = systemClock): Pro
       else far.write(bytes);
     });
     let dueAt = Number.NEGATIVE_INFINITY;
+    const late: Buffer[] = [];
     far.on('data', (bytes) => {
-      dueAt = Math.max(dueAt, clock.now() + delayMs);
-      if (dueAt <= clock.now()) near.write(bytes);
-      else if (Number.isFinite(dueAt)) clock.after(dueAt - clock.now(), () => near.write(bytes));
+      const now = clock.now();
+      dueAt = Math.max(dueAt, now + delayMs);
+      if (dueAt <= now && late.length === 0) near.write(bytes);
+      else if (Number.isFinite(dueAt)) {
+        late.push(bytes);
+        clock.after(dueAt - now, () => near.write(late.shift() ?? Buffer.alloc(0)));
+      }
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

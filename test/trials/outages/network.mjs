@@ -106,6 +106,9 @@ class Passage {
   #options;
   /** What came while nothing passes. @type {(() => void)[] | undefined} */
   #held;
+  /** What comes back late, in its order. @type {(() => void)[]} */
+  #late = [];
+  #lateUntil = 0;
 
   /** @param {import('node:net').Socket} near @param {import('node:net').Socket} far @param {{ from: string, delayMs: () => number, onClose: () => void }} options */
   constructor(near, far, options) {
@@ -120,12 +123,14 @@ class Passage {
       one.setNoDelay(true);
       one.on('error', () => {});
       one.on('close', () => {
-        this.#pass(() => other.destroy());
+        // What came back before goes first.
+        const pass = one === far ? this.#passLate : this.#pass;
+        pass.call(this, () => other.destroy());
         options.onClose();
       });
     }
     near.on('data', (bytes) => this.#pass(() => void far.write(bytes)));
-    far.on('data', (bytes) => this.#pass(() => void near.write(bytes), this.#options.delayMs()));
+    far.on('data', (bytes) => this.#passLate(() => void near.write(bytes)));
   }
 
   hold() {
@@ -144,10 +149,24 @@ class Passage {
     this.#far.destroy();
   }
 
-  /** @param {() => void} act @param {number} [delayMs] */
-  #pass(act, delayMs = 0) {
-    if (delayMs > 0) setTimeout(() => this.#pass(act), delayMs);
-    else if (this.#held === undefined) act();
+  /** @param {() => void} act */
+  #pass(act) {
+    if (this.#held === undefined) act();
     else this.#held.push(act);
+  }
+
+  /** Nothing overtakes what came before it, also once there is no delay any more. @param {() => void} act */
+  #passLate(act) {
+    const now = performance.now();
+    this.#lateUntil = Math.max(this.#lateUntil, now + this.#options.delayMs());
+    if (this.#late.length === 0 && this.#lateUntil <= now) {
+      this.#pass(act);
+      return;
+    }
+    this.#late.push(act);
+    setTimeout(() => {
+      const next = this.#late.shift();
+      if (next !== undefined) this.#pass(next);
+    }, this.#lateUntil - now);
   }
 }
