@@ -27,6 +27,7 @@ import { NodeMessages } from '../node-messages.js';
 import { ClusterSeal, type SealedAbout } from '../seal.js';
 import { BrokerTime } from './broker-time.js';
 import { RedisKeys } from './keys.js';
+import { KnownNodes } from './known-nodes.js';
 import { RedisLink, type RedisLinkParts, type Reply, refusalOf } from './link.js';
 import { loadRedisPackage } from './package.js';
 import { APPEND, CLAIM, KEEP, LEAVE, LOOK, RELEASE, RENEW, TAKE, TAKEN } from './scripts.js';
@@ -41,10 +42,6 @@ const CLAIMS_EVERY = 10;
 /** What is kept of a call whose owner says no more, in milliseconds: the others take it up long before. */
 const OWNER_TTL_MS = 60_000;
 const NODES_TTL_MS = 60_000;
-/** A broker that was away, or has lost what it knew, has heard of every node, and been told everything again, so long after that was found, in milliseconds. */
-const TOLD_AGAIN_MS = 3000;
-/** Nodes whose address is remembered after they have gone: who takes over asks them once more. */
-const MAX_GONE = 1000;
 /** Claims that are told at once. */
 const AT_ONCE = 500;
 /** Entries of the log of facts. Each has some facts of a call or a few. */
@@ -80,14 +77,6 @@ export async function openRedisCoordinator(options: RedisCoordinatorOptions): Pr
   });
 }
 
-/** What the broker last said of the nodes. */
-interface Known {
-  readonly version: string;
-  /** Another one where the broker has lost everything. */
-  readonly epoch: string;
-  readonly nodes: readonly ClusterNode[];
-}
-
 export class RedisCoordinator implements Coordinator {
   readonly nodeId: string;
   readonly time: BrokerTime;
@@ -103,12 +92,7 @@ export class RedisCoordinator implements Coordinator {
   readonly #card: Buffer;
   /** Undefined for one that only observes. */
   #events: CoordinatorEvents | undefined;
-  #known: Known;
-  /** Those that were there before the broker was away, or lost their leases: until, on the clock, they count as there, since each may yet say so. */
-  #before: { readonly nodes: readonly ClusterNode[]; readonly until: number } = { nodes: [], until: 0 };
-  /** When this node found that the broker had lost what it knew, on the clock. */
-  #emptiedAt = Number.NEGATIVE_INFINITY;
-  readonly #gone = new Map<string, ClusterNode>();
+  #nodes: KnownNodes;
   /** Of the log that this node has told its facts to. */
   #factsEpoch = '';
   #tail: RedisTail | undefined;
@@ -137,7 +121,7 @@ export class RedisCoordinator implements Coordinator {
     const late = { afterMs: BROKER_MS, tell };
     this.#link = new RedisLink({ ...linkParts, late, meters: options.meters });
     this.#messages = new NodeMessages({ nodeId, seal, clock });
-    this.#known = { version: '', epoch: '', nodes: [{ nodeId, address }] };
+    this.#nodes = new KnownNodes(clock, [{ nodeId, address }]);
     const card = Buffer.from(JSON.stringify({ address }), 'utf8');
     this.#card = seal.seal(aboutCard(nodeId), card, clock.wallNow());
   }
@@ -159,10 +143,7 @@ export class RedisCoordinator implements Coordinator {
   }
 
   nodes(): readonly ClusterNode[] {
-    const { nodes } = this.#known;
-    const { nodes: before, until } = this.#before;
-    if (this.#options.clock.now() >= until) return nodes;
-    return [...nodes, ...before.filter((had) => !nodes.some(({ nodeId }) => nodeId === had.nodeId))];
+    return this.#nodes.all();
   }
 
   async join(events: CoordinatorEvents): Promise<void> {
@@ -171,7 +152,7 @@ export class RedisCoordinator implements Coordinator {
   }
 
   async observe(): Promise<void> {
-    this.#known = { ...this.#known, nodes: [] };
+    this.#nodes = new KnownNodes(this.#options.clock, []);
     await this.#begin();
   }
 
@@ -211,8 +192,7 @@ export class RedisCoordinator implements Coordinator {
     if (owner !== undefined) return owner;
     if (reply !== null)
       throw new ClusterError('No node of the cluster has said what the broker says of the call.');
-    const isToldAgain = this.#options.clock.now() - this.#emptiedAt >= TOLD_AGAIN_MS;
-    if (String(epoch) === this.#known.epoch && isToldAgain) return undefined;
+    if (String(epoch) === this.#nodes.epoch && this.#nodes.isToldAgain) return undefined;
     throw new ClusterError('The broker may not have been told of the call again.');
   }
 
@@ -297,7 +277,7 @@ export class RedisCoordinator implements Coordinator {
   }
 
   async send(nodeId: string, message: NodeMessage, timeoutMs: number): Promise<string> {
-    const node = this.#known.nodes.find((each) => each.nodeId === nodeId) ?? this.#gone.get(nodeId);
+    const node = this.#nodes.find(nodeId);
     if (node === undefined) throw new ClusterError(`The node ${nodeId} is not there.`);
     try {
       return await this.#messages.send(node, message, timeoutMs);
@@ -383,44 +363,24 @@ export class RedisCoordinator implements Coordinator {
   async #renew(): Promise<boolean> {
     const { clock } = this.#options;
     const { leases, cards } = this.#keys;
-    const { version: had, epoch } = this.#known;
     const begun = clock.now();
     const [script, args] =
       this.#events === undefined
         ? [LOOK, []]
-        : [RENEW, [this.nodeId, String(LEASE_MS), this.#card, had, String(NODES_TTL_MS)]];
+        : [RENEW, [this.nodeId, String(LEASE_MS), this.#card, this.#nodes.version, String(NODES_TTL_MS)]];
     const reply = await this.#link.runScript(script, [leases, cards], { args, timeoutMs: CALM_MS });
     const roundTripMs = clock.now() - begun;
-    const before = this.nodes();
     const wasAway = this.#leasedUntil < begun;
     this.#isFast = roundTripMs <= BROKER_MS;
     this.#leasedUntil = begun + LEASE_MS;
     const [held, at, current, version, all] = reply as unknown as [number, number, Buffer, Buffer, Buffer[]?];
     this.time.answered(at, roundTripMs);
-    if (all !== undefined) {
-      const nodes = this.#nodesIn(all);
-      this.#remember(nodes);
-      this.#known = { version: String(version), epoch: String(current), nodes };
-    }
-    const isEmptied = epoch !== '' && this.#known.epoch !== epoch;
-    if (wasAway || isEmptied || held !== 1)
-      this.#before = { nodes: before, until: clock.now() + TOLD_AGAIN_MS };
-    if (isEmptied) {
-      this.#emptiedAt = clock.now();
+    const known = all && { version: String(version), epoch: String(current), nodes: this.#nodesIn(all) };
+    if (this.#nodes.learn(known, { isDoubtful: wasAway || held !== 1 })) {
       this.#tail?.restart();
       this.#events?.emptied();
     }
     return held === 1;
-  }
-
-  #remember(nodes: readonly ClusterNode[]): void {
-    for (const had of this.#known.nodes)
-      if (!nodes.some(({ nodeId }) => nodeId === had.nodeId)) this.#gone.set(had.nodeId, had);
-    for (const { nodeId } of nodes) this.#gone.delete(nodeId);
-    for (const oldest of this.#gone.keys()) {
-      if (this.#gone.size <= MAX_GONE) break;
-      this.#gone.delete(oldest);
-    }
   }
 
   #keysOf(callId: string): [string, string] {

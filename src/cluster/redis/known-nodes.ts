@@ -1,0 +1,85 @@
+// The nodes of a cluster as one of them knows them, by what the broker says: also right after that was away, when it has yet to hear of the others.
+import type { Clock } from '../../base/clock.js';
+import type { ClusterNode } from '../coordinator.js';
+
+/** A broker that was away, or has lost what it knew, has heard of every node, and been told everything again, so long after that was found, in milliseconds. */
+const TOLD_AGAIN_MS = 3000;
+/** Nodes whose address is remembered after they have gone: who takes over asks them once more. */
+const MAX_GONE = 1000;
+
+/** What the broker last said of the nodes. */
+interface Known {
+  readonly version: string;
+  /** Another one where the broker has lost everything. Empty before it was asked. */
+  readonly epoch: string;
+  readonly nodes: readonly ClusterNode[];
+}
+
+export class KnownNodes {
+  readonly #clock: Clock;
+  #known: Known;
+  /** Those that were there before the broker was away, or lost their leases: until, on the clock, they count as there, since each may yet say so. */
+  #before: { readonly nodes: readonly ClusterNode[]; readonly until: number } = { nodes: [], until: 0 };
+  /** When it was found that the broker had lost what it knew, on the clock. */
+  #emptiedAt = Number.NEGATIVE_INFINITY;
+  readonly #gone = new Map<string, ClusterNode>();
+
+  /** `own`: this node, unless it only observes. */
+  constructor(clock: Clock, own: readonly ClusterNode[]) {
+    this.#clock = clock;
+    this.#known = { version: '', epoch: '', nodes: own };
+  }
+
+  get version(): string {
+    return this.#known.version;
+  }
+
+  get epoch(): string {
+    return this.#known.epoch;
+  }
+
+  /** False while a broker that has lost what it knew may not have been told again. */
+  get isToldAgain(): boolean {
+    return this.#clock.now() - this.#emptiedAt >= TOLD_AGAIN_MS;
+  }
+
+  all(): readonly ClusterNode[] {
+    const { nodes } = this.#known;
+    const { nodes: before, until } = this.#before;
+    if (this.#clock.now() >= until) return nodes;
+    return [...nodes, ...before.filter((had) => !nodes.some(({ nodeId }) => nodeId === had.nodeId))];
+  }
+
+  /** Also one that has gone. */
+  find(nodeId: string): ClusterNode | undefined {
+    return this.all().find((each) => each.nodeId === nodeId) ?? this.#gone.get(nodeId);
+  }
+
+  /**
+   * The broker has said this, for which `undefined` is what it said before. `isDoubtful`: leases may have run out that are about to be renewed. Returns whether it has
+   * lost what it knew.
+   */
+  learn(known: Known | undefined, { isDoubtful }: { isDoubtful: boolean }): boolean {
+    const before = this.all();
+    const { epoch } = this.#known;
+    if (known !== undefined) {
+      this.#remember(known.nodes);
+      this.#known = known;
+    }
+    const isEmptied = epoch !== '' && this.#known.epoch !== epoch;
+    const now = this.#clock.now();
+    if (isEmptied) this.#emptiedAt = now;
+    if (isEmptied || isDoubtful) this.#before = { nodes: before, until: now + TOLD_AGAIN_MS };
+    return isEmptied;
+  }
+
+  #remember(nodes: readonly ClusterNode[]): void {
+    for (const had of this.#known.nodes)
+      if (!nodes.some(({ nodeId }) => nodeId === had.nodeId)) this.#gone.set(had.nodeId, had);
+    for (const { nodeId } of nodes) this.#gone.delete(nodeId);
+    for (const oldest of this.#gone.keys()) {
+      if (this.#gone.size <= MAX_GONE) break;
+      this.#gone.delete(oldest);
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { KnownNodes } from '../../../src/cluster/redis/known-nodes.js';
+import { FakeClock } from '../../support/fake-clock.js';
+
+const [one, two, three] = ['one', 'two', 'three'].map((nodeId) => ({
+  nodeId,
+  address: `http://${nodeId}.test`,
+}));
+const said = (nodes: (typeof one)[], { version = '1', epoch = 'first' } = {}) => ({
+  version,
+  epoch,
+  nodes: nodes.filter((node) => node !== undefined),
+});
+
+/** Three that are there. */
+function open() {
+  const clock = new FakeClock();
+  const nodes = new KnownNodes(clock, said([one]).nodes);
+  nodes.learn(said([one, two, three]), { isDoubtful: true });
+  clock.advance(10_000);
+  const ids = () => nodes.all().map(({ nodeId }) => nodeId);
+  return { clock, nodes, ids };
+}
+
+describe('the nodes that one knows', () => {
+  it('are those that the broker names', () => {
+    const { nodes, ids } = open();
+    expect(ids()).toEqual(['one', 'two', 'three']);
+    expect(nodes.learn(undefined, { isDoubtful: false })).toBe(false);
+    expect(nodes.learn(said([one, three], { version: '2' }), { isDoubtful: false })).toBe(false);
+    expect(ids()).toEqual(['one', 'three']);
+    expect(nodes.version).toBe('2');
+    expect(nodes.isToldAgain).toBe(true);
+  });
+
+  it.each([
+    ['has lost what it knew', said([one], { version: '7', epoch: 'second' }), false],
+    ['was away', said([one], { version: '2' }), true],
+  ])('are those of before for a while, where the broker %s', (_, known, isDoubtful) => {
+    const { clock, nodes, ids } = open();
+    expect(nodes.learn(known, { isDoubtful })).toBe(known.epoch === 'second');
+    expect(ids()).toEqual(['one', 'two', 'three']);
+    expect(nodes.isToldAgain).toBe(known.epoch !== 'second');
+    // Those that are still there say so, and stand once.
+    clock.advance(1000);
+    nodes.learn({ ...known, version: '8', nodes: said([one, two]).nodes }, { isDoubtful: false });
+    expect(ids()).toEqual(['one', 'two', 'three']);
+    clock.advance(1999);
+    expect(ids()).toHaveLength(3);
+    clock.advance(1);
+    expect(ids()).toEqual(['one', 'two']);
+    expect(nodes.isToldAgain).toBe(true);
+  });
+
+  it('are found once more when they have gone', () => {
+    const { nodes } = open();
+    nodes.learn(said([one], { version: '2' }), { isDoubtful: false });
+    expect(nodes.find('two')).toEqual(two);
+    expect(nodes.find('four')).toBeUndefined();
+  });
+});
