@@ -5,7 +5,8 @@ import { pause } from '../../src/base/pause.js';
 import { type CallRecord, SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import { asksUpon, WAIT } from '../support/asking-caller.js';
 import { eventually } from '../support/carrier-phone.js';
-import { type ClusterPhone, ClusterPhones } from '../support/cluster-phones.js';
+import { ClusterPhones } from '../support/cluster-phones.js';
+import type { ServedPhone } from '../support/served-phone.js';
 
 const HOUR_MS = 3_600_000;
 /** No call here lasts longer. */
@@ -74,9 +75,9 @@ describe.each(CASES)(
       'go on with a call of one whose clock is %s, and that is gone',
       async (which) => {
         await using phones = await open();
-        const [right, wrong] = phones.phones as [ClusterPhone, ClusterPhone];
+        const [right, wrong] = phones.phones as [ServedPhone, ServedPhone];
         const [first, owner] = which === 'wrong' ? [right, wrong] : [wrong, right];
-        let target: ClusterPhone | undefined = first;
+        let target: ServedPhone | undefined = first;
         phones.proxy.choose(({ url = '' }) => (url.startsWith('/ws/stream/') ? target?.port : undefined));
         const isDone = new AbortController();
         const calling = phones.simulator.call({ script: asksUpon(isDone.signal) });

@@ -6,7 +6,8 @@ import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import { isNewer } from '../../src/events/reduce.js';
 import { asksUpon, WAIT } from '../support/asking-caller.js';
 import { eventually } from '../support/carrier-phone.js';
-import { type ClusterPhone, ClusterPhones } from '../support/cluster-phones.js';
+import { ClusterPhones } from '../support/cluster-phones.js';
+import type { ServedPhone } from '../support/served-phone.js';
 
 /** A call whose caller was greeted, and who has it. */
 async function greeted(phones: ClusterPhones) {
@@ -15,7 +16,7 @@ async function greeted(phones: ClusterPhones) {
   );
   const { nodeId } = phones.facts.reduce((last, fact) => (isNewer(fact, last) ? fact : last));
   const owner = phones.phones.find(({ facts }) => facts.some((fact) => fact.nodeId === nodeId));
-  return { callId, nodeId, owner: owner as ClusterPhone };
+  return { callId, nodeId, owner: owner as ServedPhone };
 }
 
 describe.each(SIMULATED_CARRIERS)('a server that is cut off from broker and servers, on %s', (id) => {

@@ -7,8 +7,9 @@ import { isNewer } from '../../src/events/reduce.js';
 import type { CallReport } from '../../src/testing/index.js';
 import { asksUpon, WAIT } from '../support/asking-caller.js';
 import { eventually } from '../support/carrier-phone.js';
-import { type ClusterPhone, ClusterPhones } from '../support/cluster-phones.js';
+import { ClusterPhones } from '../support/cluster-phones.js';
 import { freePort } from '../support/free-port.js';
+import type { ServedPhone } from '../support/served-phone.js';
 
 /** What a caller may be without a stream for while nothing else is wrong. */
 const GAP_MS = 500;
@@ -41,13 +42,13 @@ async function begin(phones: ClusterPhones) {
 
 /** Who has stated the last of the call, and the others. */
 function parted({ phones }: ClusterPhones, callId: string) {
-  const last = ({ facts }: ClusterPhone) => facts.findLast((fact) => fact.callId === callId);
+  const last = ({ facts }: ServedPhone) => facts.findLast((fact) => fact.callId === callId);
   const owner = phones.reduce((one, other) => {
     const [had, has] = [last(one), last(other)];
     return has !== undefined && (had === undefined || isNewer(has, had)) ? other : one;
   });
   const [one, two] = phones.filter((phone) => phone !== owner);
-  return { owner, one: one as ClusterPhone, two: two as ClusterPhone };
+  return { owner, one: one as ServedPhone, two: two as ServedPhone };
 }
 
 function replacements(phones: ClusterPhones) {
@@ -103,7 +104,7 @@ describe.each(SIMULATED_CARRIERS)('a server of a cluster that drains, on %s', { 
     await using phones = await ClusterPhones.three(id);
     const isDone = new AbortController();
     const script = [WAIT, { type: 'say', text: 'My name is Ada.' } as const, ...asksUpon(isDone.signal)];
-    const first = phones.phones[0] as ClusterPhone;
+    const first = phones.phones[0] as ServedPhone;
     send(phones, first.port);
     const calls = [1, 2, 3, 4, 5, 6].map(() => phones.simulator.call({ script }));
     await eventually('the calls', () => (first.started.length === 6 ? true : undefined));
@@ -153,7 +154,7 @@ describe.each(SIMULATED_CARRIERS)('a server of a cluster that drains, on %s', { 
 
   it('may do so beside another one, to which its call goes on the way', async () => {
     await using phones = await ClusterPhones.three(id);
-    const [first, second, third] = phones.phones as [ClusterPhone, ClusterPhone, ClusterPhone];
+    const [first, second, third] = phones.phones as [ServedPhone, ServedPhone, ServedPhone];
     const isDone = new AbortController();
     const calls: Promise<CallReport>[] = [];
     for (const phone of [first, second]) {
@@ -209,7 +210,7 @@ describe.each(SIMULATED_CARRIERS)('a server of a cluster that drains, on %s', { 
 
   it('gives a call away that has just begun to ring', async () => {
     await using phones = await ClusterPhones.three(id);
-    const [first, second] = phones.phones as [ClusterPhone, ClusterPhone];
+    const [first, second] = phones.phones as [ServedPhone, ServedPhone];
     // The webhook is for the first one.
     phones.proxy.choose(({ url = '' }) => (url.startsWith('/ws/stream/') ? second.port : first.port));
     const isDone = new AbortController();
@@ -232,7 +233,7 @@ describe.each(SIMULATED_CARRIERS)('a server of a cluster that drains, on %s', { 
     const isDone = new AbortController();
     const callees = { '+15550123': { type: 'human', script: asksUpon(isDone.signal) } as const };
     await using phones = await ClusterPhones.three(id, {}, {}, { callees });
-    const [first, second] = phones.phones as [ClusterPhone, ClusterPhone];
+    const [first, second] = phones.phones as [ServedPhone, ServedPhone];
     send(phones, first.port, second.port);
     await first.phone.call({ to: '+15550123' });
     await eventually('the greeting', () => phones.facts.find(({ type }) => type === 'turn.completed'));

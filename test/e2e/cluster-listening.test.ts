@@ -7,7 +7,8 @@ import { openToneVoice, readWav } from '../../src/testing/index.js';
 import { readTones } from '../../src/testing/tone-reader.js';
 import { asksUpon } from '../support/asking-caller.js';
 import { eventually } from '../support/carrier-phone.js';
-import { type ClusterPhone, ClusterPhones } from '../support/cluster-phones.js';
+import { ClusterPhones } from '../support/cluster-phones.js';
+import type { ServedPhone } from '../support/served-phone.js';
 
 const TOKEN = 'a-token-of-sixteen-characters';
 
@@ -21,9 +22,9 @@ async function begin(id: CarrierId) {
   const { callId, nodeId } = await eventually('the greeting', () =>
     phones.facts.find(({ type }) => type === 'turn.completed'),
   );
-  const isOwner = ({ facts }: ClusterPhone) => facts.some((fact) => fact.nodeId === nodeId);
-  const owner = phones.phones.find(isOwner) as ClusterPhone;
-  const [one, two] = phones.phones.filter((phone) => phone !== owner) as [ClusterPhone, ClusterPhone];
+  const isOwner = ({ facts }: ServedPhone) => facts.some((fact) => fact.nodeId === nodeId);
+  const owner = phones.phones.find(isOwner) as ServedPhone;
+  const [one, two] = phones.phones.filter((phone) => phone !== owner) as [ServedPhone, ServedPhone];
   const ask = () => {
     isDone.abort();
     return calling;
@@ -31,7 +32,7 @@ async function begin(id: CarrierId) {
   return { phones, callId, nodeId, owner, one, two, ask };
 }
 
-function listen({ server }: ClusterPhone, callId: string, init: RequestInit = {}): Promise<Response> {
+function listen({ server }: ServedPhone, callId: string, init: RequestInit = {}): Promise<Response> {
   const headers = { Authorization: `Bearer ${TOKEN}`, ...init.headers };
   return fetch(`${server.url}/api/dashboard/calls/${callId}/listen`, { ...init, headers });
 }
@@ -48,7 +49,7 @@ async function wordsOf(response: Response): Promise<string[]> {
   });
 }
 
-function saidOfListeners({ logger }: ClusterPhone) {
+function saidOfListeners({ logger }: ServedPhone) {
   return logger.lines.flatMap(({ fields }) => (fields.reason === undefined ? [] : [fields.reason]));
 }
 
@@ -107,8 +108,8 @@ describe.each(SIMULATED_CARRIERS)(
       await pause(systemClock, 2000);
       const now =
         phones.facts.findLast((fact) => fact.callId === callId && fact.nodeId !== nodeId)?.nodeId ?? '';
-      const isElsewhere = ({ facts }: ClusterPhone) => facts.every((fact) => fact.nodeId !== now);
-      const other = phones.phones.find(isElsewhere) as ClusterPhone;
+      const isElsewhere = ({ facts }: ServedPhone) => facts.every((fact) => fact.nodeId !== now);
+      const other = phones.phones.find(isElsewhere) as ServedPhone;
       const again = await listen(other, callId);
       expect(again.status).toBe(200);
       phones.cluster.cut(now);

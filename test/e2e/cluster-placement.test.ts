@@ -4,13 +4,14 @@ import { LoadJudge } from '../../src/base/load-judge.js';
 import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import { WAIT } from '../support/asking-caller.js';
 import { eventually, PUBLIC_HOST } from '../support/carrier-phone.js';
-import { type ClusterPhone, ClusterPhones } from '../support/cluster-phones.js';
+import { ClusterPhones } from '../support/cluster-phones.js';
 import { freePort } from '../support/free-port.js';
+import type { ServedPhone } from '../support/served-phone.js';
 
 const SHORT = [WAIT, { type: 'hang-up' }] as const;
 const LONG = [WAIT, { type: 'pause', durationMs: 20_000 }, { type: 'hang-up' }] as const;
 
-type Trio = readonly [ClusterPhone, ClusterPhone, ClusterPhone];
+type Trio = readonly [ServedPhone, ServedPhone, ServedPhone];
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -25,7 +26,7 @@ function watchLoad() {
     return overloaded.has(this);
   });
   return {
-    async overload({ server }: ClusterPhone) {
+    async overload({ server }: ServedPhone) {
       await fetch(`${server.url}/ready`);
       if (asked !== undefined) overloaded.add(asked);
       const ready = await fetch(`${server.url}/ready`);
@@ -54,7 +55,7 @@ async function three(id: (typeof SIMULATED_CARRIERS)[number], { hosts = true } =
 }
 
 /** Where the call with that number was answered. */
-function answeredAt({ phones }: ClusterPhones, call: number): ClusterPhone | undefined {
+function answeredAt({ phones }: ClusterPhones, call: number): ServedPhone | undefined {
   const started = phones.flatMap((phone) =>
     phone.facts.filter(({ type }) => type === 'call.started').map(({ at }) => ({ phone, at })),
   );

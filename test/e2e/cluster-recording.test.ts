@@ -9,8 +9,9 @@ import { openToneVoice, readWav } from '../../src/testing/index.js';
 import { readTones } from '../../src/testing/tone-reader.js';
 import { WAIT, asksUpon } from '../support/asking-caller.js';
 import { eventually } from '../support/carrier-phone.js';
-import { type ClusterPhone, ClusterPhones } from '../support/cluster-phones.js';
+import { ClusterPhones } from '../support/cluster-phones.js';
 import { makeFolder } from '../support/data-folder.js';
+import type { ServedPhone } from '../support/served-phone.js';
 
 const TOKEN = 'a-token-of-sixteen-characters';
 const AGENT = { tts: { name: 'tones', open: openToneVoice } };
@@ -27,24 +28,24 @@ const LONG_CALL = [
 async function open(id: CarrierId) {
   const phones = await ClusterPhones.on(id, { openVoice: openToneVoice });
   const folders = new Map<number, string>();
-  const serve = async (at?: number): Promise<ClusterPhone> => {
+  const serve = async (at?: number): Promise<ServedPhone> => {
     const dataDir = folders.get(at ?? 0) ?? (await makeFolder());
     const options = { dataDir, localRecording: true, dashboardToken: TOKEN };
     const served = await phones.serve(AGENT, options, at === undefined ? {} : { at });
     folders.set(served.port, dataDir);
     return served;
   };
-  const stop = async (phone: ClusterPhone) => {
+  const stop = async (phone: ServedPhone) => {
     phones.phones.splice(phones.phones.indexOf(phone), 1);
     phones.proxy.useAll(phones.phones.map(({ port }) => port));
     await phone.phone.disconnect();
   };
-  const filesOf = ({ port }: ClusterPhone) => readdir(join(folders.get(port) ?? '', 'recordings'));
+  const filesOf = ({ port }: ServedPhone) => readdir(join(folders.get(port) ?? '', 'recordings'));
   for (let count = 0; count < 3; count += 1) await serve();
   return { phones, serve, stop, filesOf };
 }
 
-function ask({ server }: ClusterPhone, path: string, init: RequestInit = {}): Promise<Response> {
+function ask({ server }: ServedPhone, path: string, init: RequestInit = {}): Promise<Response> {
   const headers = { Authorization: `Bearer ${TOKEN}`, ...init.headers };
   return fetch(`${server.url}/api/dashboard/calls/${path}`, { ...init, headers });
 }
@@ -65,9 +66,9 @@ async function recorded({ phones }: ClusterPhones, carrierCallId: string) {
   );
   const record = shown[0] as CallRecord;
   for (const other of shown) expect(other.localRecording).toEqual(record.localRecording);
-  const isOwner = ({ port }: ClusterPhone) => record.localRecording?.server === `http://127.0.0.1:${port}`;
-  const owner = phones.find(isOwner) as ClusterPhone;
-  const [one, two] = phones.filter((phone) => phone !== owner) as [ClusterPhone, ClusterPhone];
+  const isOwner = ({ port }: ServedPhone) => record.localRecording?.server === `http://127.0.0.1:${port}`;
+  const owner = phones.find(isOwner) as ServedPhone;
+  const [one, two] = phones.filter((phone) => phone !== owner) as [ServedPhone, ServedPhone];
   return { record, callId: record.callId, path: `${record.callId}/audio`, owner, one, two };
 }
 
@@ -162,7 +163,7 @@ describe.each(SIMULATED_CARRIERS)('a recording in a cluster, on %s', { timeout: 
     const { record, callId, path, owner } = await recorded(phones, report.carrierCallId);
     expect(greeting.nodeId).not.toBe(record.nodeId);
     expect(record.localRecording).toMatchObject({ status: 'completed', trouble: 'moved' });
-    const before = phones.phones.find(({ facts }) => facts.includes(greeting)) as ClusterPhone;
+    const before = phones.phones.find(({ facts }) => facts.includes(greeting)) as ServedPhone;
     expect(before).not.toBe(owner);
     const response = await ask(before, path);
     expect(response.status).toBe(200);

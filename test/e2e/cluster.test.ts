@@ -10,7 +10,8 @@ import { emulateOpenAIRealtime, openToneVoice } from '../../src/testing/index.js
 import { asksUpon, WAIT } from '../support/asking-caller.js';
 import { eventually } from '../support/carrier-phone.js';
 import { listenTo } from '../support/event-stream.js';
-import { type ClusterPhone, ClusterPhones } from '../support/cluster-phones.js';
+import { ClusterPhones } from '../support/cluster-phones.js';
+import type { ServedPhone } from '../support/served-phone.js';
 
 const ASK = [WAIT, { type: 'say', text: 'What time is it?' }, WAIT, { type: 'hang-up' }] as const;
 
@@ -106,7 +107,7 @@ describe.each(SIMULATED_CARRIERS)('three servers behind one address, on %s', { t
     const callId = await greeted(phones);
     const owner = ownerOf(phones);
     const others = phones.phones.filter(({ facts }) => facts.at(-1)?.nodeId !== owner);
-    const [one, two] = others as [ClusterPhone, ClusterPhone];
+    const [one, two] = others as [ServedPhone, ServedPhone];
     expect(await one.phone.say(callId, 'The shop closes at six.')).toBe('heard');
     await expect(two.phone.sendDigits(callId, 'x')).rejects.toMatchObject({ code: 'REQUEST_INVALID' });
     const hangUp = await fetch(`${two.server.url}/api/dashboard/calls/${callId}/hangup`, {

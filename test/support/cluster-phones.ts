@@ -5,38 +5,13 @@ import { memoryCluster } from '../../src/cluster/open-coordinator.js';
 import type { MemoryCluster } from '../../src/cluster/memory-cluster.js';
 import type { CallEvent } from '../../src/contract/call-event.js';
 import type { CallRecord, CarrierId } from '../../src/contract/call-record.js';
-import {
-  type AgentOptions,
-  type Carrier,
-  Offhook,
-  type RunningServer,
-  type ServeOptions,
-} from '../../src/index.js';
+import type { AgentOptions, Carrier } from '../../src/index.js';
 import type { CarrierSimulator, SimulatorOptions } from '../../src/testing/index.js';
-import { eventually, OWN_NUMBER, PUBLIC_HOST, startCarrier } from './carrier-phone.js';
+import { eventually, PUBLIC_HOST, startCarrier } from './carrier-phone.js';
 import { CLUSTER_SECRET } from './cluster-node.js';
 import { freePort } from './free-port.js';
-import { RecordedLogger } from './recorded-logger.js';
 import { type RoundRobinProxy, startRoundRobinProxy } from './round-robin-proxy.js';
-
-export interface ClusterPhone {
-  readonly phone: Offhook;
-  readonly server: RunningServer;
-  readonly port: number;
-  readonly logger: RecordedLogger;
-  /** Those that were stated here. */
-  readonly facts: CallEvent[];
-  readonly started: string[];
-  readonly ended: CallRecord[];
-}
-
-const AGENT = {
-  name: 'desk',
-  systemPrompt: 'You help.',
-  firstMessage: 'Hello, how can I help you?',
-  idle: false as const,
-  turnTaking: { fillers: [] },
-};
+import { type ServedOptions, type ServedPhone, servePhone } from './served-phone.js';
 
 let clusters = 0;
 
@@ -55,7 +30,7 @@ export class ClusterPhones implements AsyncDisposable {
   readonly name: string;
   readonly simulator: CarrierSimulator;
   readonly proxy: RoundRobinProxy;
-  readonly phones: ClusterPhone[] = [];
+  readonly phones: ServedPhone[] = [];
   readonly #carrier: Carrier;
   #streams = 0;
 
@@ -108,30 +83,20 @@ export class ClusterPhones implements AsyncDisposable {
 
   async serve(
     agent: AgentOptions = {},
-    serve: Partial<ServeOptions> | ((phone: Offhook) => Partial<ServeOptions>) = {},
+    serve: ServedOptions = {},
     { clockAheadMs = 0, streamHost, at }: { clockAheadMs?: number; streamHost?: string; at?: number } = {},
-  ): Promise<ClusterPhone> {
+  ): Promise<ServedPhone> {
     const port = at ?? (await freePort());
-    const phone = new Offhook({ carrier: this.#carrier, phoneNumber: OWN_NUMBER, webhookUrl: PUBLIC_HOST });
-    const logger = new RecordedLogger();
-    const [started, ended, facts]: [string[], CallRecord[], CallEvent[]] = [[], [], []];
     const address = `http://127.0.0.1:${port}`;
     using _ = clockAhead(clockAheadMs);
-    const server = await phone.serve({
-      agent: phone.agent({ ...AGENT, ...agent }),
-      port,
-      host: '127.0.0.1',
-      manageWebhook: false,
-      logger,
-      dataDir: false,
-      drainSeconds: 1,
-      cluster: { url: 'memory:', name: this.name, secret: CLUSTER_SECRET, address, streamHost },
-      onCallStart: ({ callId }) => started.push(callId),
-      onCallEnd: (record) => ended.push(record),
-      ...(typeof serve === 'function' ? serve(phone) : serve),
+    const served = await servePhone(this.#carrier, port, {
+      agent,
+      serve: (phone) => ({
+        dataDir: false,
+        cluster: { url: 'memory:', name: this.name, secret: CLUSTER_SECRET, address, streamHost },
+        ...(typeof serve === 'function' ? serve(phone) : serve),
+      }),
     });
-    server.events.subscribe((fact) => facts.push(fact));
-    const served = { phone, server, port, logger, facts, started, ended };
     this.phones.push(served);
     this.proxy.useAll(this.phones.map((each) => each.port));
     return served;

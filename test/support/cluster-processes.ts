@@ -1,28 +1,16 @@
 // Servers of one cluster in processes of their own behind a load balancer, with a Redis, and a carrier: to be killed and frozen.
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import type { CallEvent } from '../../src/contract/call-event.js';
 import type { CallRecord, CarrierId } from '../../src/contract/call-record.js';
 import type { CarrierSimulator, SimulatorOptions } from '../../src/testing/index.js';
-import { carrierCredentials, eventually, OWN_NUMBER, PUBLIC_HOST, startCarrier } from './carrier-phone.js';
+import { eventually, PUBLIC_HOST, startCarrier } from './carrier-phone.js';
 import { CLUSTER_SECRET } from './cluster-node.js';
 import { freePort } from './free-port.js';
 import { type RoundRobinProxy, startRoundRobinProxy } from './round-robin-proxy.js';
+import { type ForkedPhone, forkPhone } from './served-phone.js';
 
-const CHILD = fileURLToPath(new URL('./phone-child.mjs', import.meta.url));
 const PATIENCE_MS = 60_000;
 
-export interface ClusterProcess {
-  readonly child: ChildProcess;
-  readonly port: number;
-  /** Those that it has stated. */
-  readonly facts: CallEvent[];
-  readonly ended: CallRecord[];
-  readonly log: string[];
-  kill(): Promise<void>;
-  /** Resolves when it has ended what it served. */
-  drain(): Promise<void>;
+export interface ClusterProcess extends ForkedPhone {
   /** As its API shows it; undefined for one that it does not know, and where it does not answer. */
   record(callId: string): Promise<CallRecord | undefined>;
 }
@@ -58,17 +46,9 @@ export class ClusterProcesses implements AsyncDisposable {
   /** `at`: the port, if it is to be a certain one. */
   async fork(cluster: object = {}, serve: object = {}, at?: number): Promise<ClusterProcess> {
     const port = at ?? (await freePort());
-    const settings = {
-      carrier: { id: this.simulator.carrier, options: carrierCredentials(this.simulator) },
-      agent: {
-        systemPrompt: 'You help.',
-        firstMessage: 'Hello, how can I help you?',
-        idle: false,
-      },
+    const forked = await forkPhone(this.simulator, port, {
       serve: {
-        port,
         dataDir: false,
-        drainSeconds: 1,
         cluster: {
           url: this.#redis,
           name: 'phones',
@@ -78,39 +58,10 @@ export class ClusterProcesses implements AsyncDisposable {
         },
         ...serve,
       },
-      number: OWN_NUMBER,
-      host: PUBLIC_HOST,
-    };
-    const child = fork(CHILD, [JSON.stringify(settings)], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
-    const [facts, ended, log]: [CallEvent[], CallRecord[], string[]] = [[], [], []];
-    let [isListening, isDrained] = [false, false];
-    child.on(
-      'message',
-      (told: { listening?: true; drained?: true; fact?: CallEvent; ended?: CallRecord }) => {
-        if (told.listening) isListening = true;
-        if (told.drained) isDrained = true;
-        if (told.fact) facts.push(told.fact);
-        if (told.ended) ended.push(told.ended);
-      },
-    );
-    for (const stream of [child.stdout, child.stderr])
-      stream?.on('data', (data: Buffer) => void log.push(data.toString('utf8')));
+      patienceMs: PATIENCE_MS,
+    });
     const process: ClusterProcess = {
-      child,
-      port,
-      facts,
-      ended,
-      log,
-      async kill() {
-        if (child.exitCode !== null || child.signalCode !== null) return;
-        const gone = once(child, 'exit');
-        child.kill('SIGKILL');
-        await gone;
-      },
-      async drain() {
-        child.send({ drain: true });
-        await eventually('the end of a drain', () => (isDrained ? true : undefined), PATIENCE_MS);
-      },
+      ...forked,
       async record(callId) {
         const response = await fetch(`http://127.0.0.1:${port}/api/dashboard/calls/${callId}`).catch(
           () => undefined,
@@ -119,7 +70,6 @@ export class ClusterProcesses implements AsyncDisposable {
       },
     };
     this.processes.push(process);
-    await eventually('a server', () => (isListening ? true : undefined), PATIENCE_MS);
     this.proxy.useAll(this.processes.map((each) => each.port));
     return process;
   }

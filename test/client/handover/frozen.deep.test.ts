@@ -5,20 +5,21 @@ import type { CallerStep } from '../../../src/testing/index.js';
 import { runCommand } from '../../cli/run-command.js';
 import { asksUpon, WAIT } from '../../support/asking-caller.js';
 import { eventually } from '../../support/carrier-phone.js';
-import { Deploy, type DeployedServer, type KillableServer } from '../../support/deploy.js';
+import { Deploy } from '../../support/deploy.js';
+import type { ForkedPhone, ServedPhone } from '../../support/served-phone.js';
 
 const HANG_UP: CallerStep = { type: 'hang-up' };
 const SAID = ['Hello, how can I help you?', 'What time is it?', /^I heard: What time is it\?/];
 
 /** Stops it until the block is over. */
-function freeze({ child }: KillableServer): Disposable {
+function freeze({ child }: ForkedPhone): Disposable {
   child.kill('SIGSTOP');
   return { [Symbol.dispose]: () => void child.kill('SIGCONT') };
 }
 
-const greeted = ({ facts }: Pick<DeployedServer, 'facts'>) =>
+const greeted = ({ facts }: Pick<ServedPhone, 'facts'>) =>
   eventually('the greeting', () => facts.find(({ type }) => type === 'turn.completed'), 40_000);
-const ended = ({ ended }: Pick<DeployedServer, 'ended'>, callId?: string) =>
+const ended = ({ ended }: Pick<ServedPhone, 'ended'>, callId?: string) =>
   eventually('the end', () => ended.find((each) => callId === undefined || each.callId === callId), 40_000);
 
 it('a server that is frozen is not taken for none', { timeout: 120_000 }, async () => {

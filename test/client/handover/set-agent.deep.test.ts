@@ -3,7 +3,8 @@ import { expect, it } from 'vitest';
 import { SIMULATED_CARRIERS } from '../../../src/contract/call-record.js';
 import type { LanguageModel, LanguageModelEvent, Offhook, RunningServer } from '../../../src/index.js';
 import { eventually } from '../../support/carrier-phone.js';
-import { Deploy, type DeployedServer } from '../../support/deploy.js';
+import { Deploy } from '../../support/deploy.js';
+import type { ServedPhone } from '../../support/served-phone.js';
 
 class SayingModel implements LanguageModel {
   readonly name = 'saying';
@@ -39,7 +40,7 @@ const WAYS: readonly Way[] = [
 ];
 const CELLS = SIMULATED_CARRIERS.flatMap((id) => WAYS.map((way) => ({ id, ...way })));
 
-const agentTexts = ({ facts }: Pick<DeployedServer, 'facts'>) =>
+const agentTexts = ({ facts }: Pick<ServedPhone, 'facts'>) =>
   facts.flatMap((fact) => (fact.type === 'turn.completed' ? [fact.turn.agentText] : []));
 
 it.each(CELLS)(

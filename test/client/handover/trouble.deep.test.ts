@@ -14,7 +14,8 @@ import { StateFolder } from '../../../src/stores/state-folder.js';
 import type { CallerStep } from '../../../src/testing/index.js';
 import { asksUpon, WAIT } from '../../support/asking-caller.js';
 import { eventually } from '../../support/carrier-phone.js';
-import { Deploy, type DeployedServer, type KillableServer } from '../../support/deploy.js';
+import { Deploy } from '../../support/deploy.js';
+import type { ForkedPhone, ServedPhone } from '../../support/served-phone.js';
 
 const HANG_UP: CallerStep = { type: 'hang-up' };
 const GREETING = 'agent: Hello, how can I help you?';
@@ -47,7 +48,7 @@ const ended = (server: { readonly ended: readonly CallRecord[] }, callId?: strin
     PATIENCE_MS,
   );
 const said = ({ transcript }: CallRecord) => transcript.map(({ role, text }) => `${role}: ${text}`);
-const errorsOf = ({ logger }: DeployedServer) => logger.sentences('error');
+const errorsOf = ({ logger }: ServedPhone) => logger.sentences('error');
 
 /** What a process that is to take over does first, without a process. */
 async function askForStore(deploy: Deploy) {
@@ -57,7 +58,7 @@ async function askForStore(deploy: Deploy) {
 }
 
 /** Kills the process before this one as soon as it has given a call. `given`: the state with which it did. */
-function killOnClaim({ child }: KillableServer) {
+function killOnClaim({ child }: ForkedPhone) {
   const { ask } = Peer.prototype;
   let give: (state: string) => void = () => {};
   const given = new Promise<string>((resolve) => {
