@@ -11,8 +11,8 @@ const RENEW_MS = 5000;
 const BEAT_MS = 1000;
 /** A broker that is back, or has lost what it had, is told every place of every node by then, in milliseconds: until then it knows too few. */
 const SETTLE_MS = 3000;
-/** What no caller waits for may take so long, in milliseconds. */
-const CALM_MS = 2000;
+/** No caller waits for it. */
+const CALM: Patience = { isUnhurried: true };
 /** Places that are renewed at once. */
 const AT_ONCE = 500;
 /** Who has a place keeps it, however many there are. */
@@ -82,7 +82,7 @@ export class ClusterPlaces {
   }
 
   async #beat(): Promise<void> {
-    const { isThere } = this.#parts.coordinator;
+    const { isThere, isReached } = this.#parts.coordinator;
     const isBack = isThere && !this.#wasThere;
     this.#wasThere = isThere;
     const pools = [...this.#pools.values()];
@@ -90,7 +90,8 @@ export class ClusterPlaces {
     this.#hasKnown ||= isThere;
     for (const pool of pools) {
       pool.handOn();
-      if (isThere) await pool.renew({ isBack });
+      // Also where the broker is slow from here alone: to the others, these places would be free.
+      if (isReached) await pool.renew({ isBack });
     }
   }
 }
@@ -199,7 +200,7 @@ export class PlacePool {
   }
 
   async #renew(id: string): Promise<void> {
-    await this.#ask(NO_LIMIT, id, this.#calm).catch(() => {});
+    await this.#ask(NO_LIMIT, id, CALM).catch(() => {});
   }
 
   async #ask(limit: number, id: string, patience: Patience | undefined): Promise<boolean> {
@@ -214,7 +215,7 @@ export class PlacePool {
   }
 
   async #count(): Promise<void> {
-    const taken = await this.#parts.coordinator.taken(this.#options, this.#calm);
+    const taken = await this.#parts.coordinator.taken(this.#options, CALM);
     this.#learn(taken);
   }
 
@@ -255,9 +256,5 @@ export class PlacePool {
   #patience(since: number | undefined): Patience {
     const by = since === undefined ? undefined : since + BROKER_MS;
     return by !== undefined && this.#parts.clock.now() < by ? { by } : {};
-  }
-
-  get #calm(): Patience {
-    return { by: this.#parts.clock.now() + CALM_MS };
   }
 }

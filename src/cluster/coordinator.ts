@@ -79,7 +79,7 @@ export interface Patience {
   /** Until when the broker must have answered, on the clock: one webhook gives all its questions the same moment. @default 100 ms from now */
   readonly by?: number | undefined;
   /** No caller waits: a slow broker is asked, too, and has the time that it needs. @default false */
-  readonly isPatient?: boolean | undefined;
+  readonly isUnhurried?: boolean | undefined;
 }
 
 /** How long one webhook may wait for the broker in all, in milliseconds. */
@@ -111,7 +111,7 @@ export interface Coordinator {
   readonly time: SharedTime;
   /** True once `tail` has brought everything that the broker keeps. */
   readonly hasHeardAll: boolean;
-  /** Those that are alive, this one among them unless it only observes, as far as it is known here. While the broker is away, those of before. */
+  /** Those that are alive, this one among them unless it only observes, as far as it is known here. While the broker is away, and for some seconds after it is back or has lost everything, those of before, too: each may yet say that it is there. */
   nodes(): readonly ClusterNode[];
 
   /** Is a node from now on, until `close`. Also where the broker is away: it joins as soon as that answers. @throws ConfigError for a broker that will never do */

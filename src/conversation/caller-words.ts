@@ -11,6 +11,8 @@ export interface Said {
   readonly isFinal: boolean;
   /** The caller has finished it. */
   readonly isEnded: boolean;
+  /** It was told as final while more of it may come. @default false */
+  readonly isConcluded?: boolean;
   readonly turnIndex: number;
   /** Epoch milliseconds. */
   readonly at: number;
@@ -103,7 +105,7 @@ export function worded(
 ): WordsChange & { isNew: boolean } {
   const { said, ...change } = sayingOf(words, told, policy);
   if (said.isFinal) return { ...change, isNew: false };
-  const next = { ...said, text: told.text.trim(), isFinal: told.isFinal };
+  const next = { ...said, text: told.text.trim(), isFinal: told.isFinal, isConcluded: false };
   return { words: replaced(change.words, next), entries: [...change.entries, entryOf(next)], isNew: true };
 }
 
@@ -146,9 +148,11 @@ export function wordless(words: CallerWords, said: readonly Said[], policy: Word
 }
 
 /** The words as they are told where nobody waits for more of them: those that come all the same stand in their place. */
-export function concluded(said: readonly Said[], policy: WordsPolicy): TranscriptEntry[] {
-  const open = said.filter((each) => !each.isFinal && isTold(each, policy));
-  return open.map((each) => entryOf({ ...each, isFinal: true }));
+export function concluded(words: CallerWords, said: readonly Said[], policy: WordsPolicy): WordsChange {
+  const open = said.filter((each) => !each.isFinal && each.isConcluded !== true && isTold(each, policy));
+  const concluded = open.map((each) => ({ ...each, isConcluded: true }));
+  const entries = open.map((each) => entryOf({ ...each, isFinal: true }));
+  return { words: concluded.reduce(replaced, words), entries };
 }
 
 /** It has an entry of its own in the transcript. */

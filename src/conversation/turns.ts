@@ -408,10 +408,9 @@ export function due(turns: Turns, { now }: Moment, policy: TurnsPolicy): Change 
 
 /** The call is over, or nobody is there any more who hears its words: nothing is waited for. */
 export function closed(turns: Turns, policy: TurnsPolicy): Change {
-  return after(settle(turns, policy), (next) => ({
-    turns: next,
-    facts: callerWords.concluded(next.words.said, policy).map((entry) => userSegment(next, entry)),
-  }));
+  return after(settle(turns, policy), (next) =>
+    withWords(next, callerWords.concluded(next.words, next.words.said, policy)),
+  );
 }
 
 /**
@@ -519,13 +518,9 @@ function settle(turns: Turns, policy: TurnsPolicy): Change {
   if (over === null) return unchanged(turns);
   const said = saidOf(words, over.steps).filter(({ text }) => text !== '');
   const history = [...turns.history, ...withoutEmpty(resolved(words, over.steps))];
-  return {
-    turns: { ...turns, over: null, history },
-    facts: [
-      ...callerWords.concluded(said, policy).map((entry) => userSegment(turns, entry)),
-      { type: 'turn.completed', turn: toRecord(turns, over) },
-    ],
-  };
+  const told = withWords({ ...turns, over: null, history }, callerWords.concluded(words, said, policy));
+  const completed: TurnFact = { type: 'turn.completed', turn: toRecord(turns, over) };
+  return { turns: told.turns, facts: [...told.facts, completed] };
 }
 
 /** In epoch milliseconds; null for what was not reached. */

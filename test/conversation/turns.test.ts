@@ -307,6 +307,22 @@ describe('what the caller said in a turn', () => {
     ]);
   });
 
+  it('is told as final once, unless more of it comes', () => {
+    const [at, policy] = [{ now: 1, wall: 1 }, { transcribesCaller: true }];
+    const said = { itemId: 'item-1', text: 'What do you', isFinal: false, at };
+    const asked = rules.answer(rules.heard(rules.NO_TURNS, said, policy).turns, at, policy);
+    const account = { heard: 'Ten.', unheard: '', rounds: [], heardAfter: 'Ten.', isOwed: false };
+    const end = { account, interrupted: false, at };
+    const over = rules.complete(asked.turns, end, policy);
+    const textsOf = ({ facts }: Change) =>
+      facts.flatMap((fact) => (fact.type === 'transcript.segment' ? [fact.entry.text] : []));
+    const left = rules.givenUp(over.turns, end, policy);
+    expect(textsOf(left)).toEqual(['What do you']);
+    expect(textsOf(rules.closed(left.turns, policy))).toEqual([]);
+    const more = rules.heard(left.turns, { ...said, text: 'What do you cost?' }, policy);
+    expect(textsOf(rules.closed(more.turns, policy))).toEqual(['What do you cost?']);
+  });
+
   it('stands in it however much they say before it is over', () => {
     const policy = { transcribesCaller: true };
     const said = (text: string, second: number, turns: Turns): Turns => {

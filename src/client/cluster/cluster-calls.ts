@@ -299,7 +299,7 @@ export class ClusterCalls implements Neighbor, OtherProcess {
         const others = (await asking).find(([, places]) => places.some((place) => place.callId === callId));
         await this.#caughtUp();
         // One that has taken the call, and is gone by now, has left it to a third.
-        const named = await this.#coordinator.ownerOf(callId).catch(() => undefined);
+        const named = await this.#coordinator.ownerOf(callId, { isUnhurried: true }).catch(() => undefined);
         const owners = [named, await this.#finder.known(callId)];
         const isOthers = owners.some(
           (owner) => owner !== undefined && owner.nodeId !== this.#parts.nodeId && owner.term > term,
@@ -325,22 +325,28 @@ export class ClusterCalls implements Neighbor, OtherProcess {
 
   /** Takes over the calls of these records, where their nodes are gone, or have them no more (`isLost`). Never rejects. */
   async takeOver(records: readonly CallRecord[], { isLost = false } = {}): Promise<void> {
+    const taking = this.#takeOver(records, isLost);
+    // Whoever asks for one of them waits until it is here: the broker may be slow to say whose it is.
+    await Promise.all(records.map(({ callId }) => this.#once([callId], () => taking)));
+  }
+
+  async #takeOver(records: readonly CallRecord[], isLost: boolean): Promise<void> {
+    const { desk, inherit } = this.#parts;
     const alive = new Map<string, Promise<boolean>>();
     const won = new Map<string, InheritedCall>();
     await Promise.all(
       records.map(async (record) => {
         const { callId, nodeId } = record;
+        await this.settled([callId]);
         const probed = alive.get(nodeId) ?? (isLost ? Promise.resolve(false) : this.#finder.isAlive(nodeId));
         alive.set(nodeId, probed);
-        if (await probed) return;
+        if ((await probed) || desk.isLive(callId)) return;
         const owner = { nodeId, term: termOf(record) };
-        const lost = await this.#win(callId, owner, { isPatient: true }).catch(() => undefined);
+        const lost = await this.#win(callId, owner, { isUnhurried: true }).catch(() => undefined);
         if (lost !== undefined && !('nodeId' in lost)) won.set(callId, lost);
       }),
     );
-    if (won.size === 0) return;
-    const inheriting = this.#parts.inherit(won, { isStreamThere: false });
-    await Promise.all([...won.keys()].map((callId) => this.#once([callId], () => inheriting)));
+    if (won.size > 0) await inherit(won, { isStreamThere: false });
   }
 
   get #by(): number {
@@ -558,7 +564,7 @@ export class ClusterCalls implements Neighbor, OtherProcess {
   async #caughtUp(): Promise<void> {
     const { clock } = this.#parts;
     const until = clock.now() + CATCH_UP_MS;
-    while (this.#coordinator.isThere && !this.#coordinator.hasHeardAll && clock.now() < until)
+    while (this.#coordinator.isReached && !this.#coordinator.hasHeardAll && clock.now() < until)
       await pause(clock, LOOK_MS);
   }
 
@@ -566,14 +572,14 @@ export class ClusterCalls implements Neighbor, OtherProcess {
   async #win(
     callId: string,
     owner: CallOwner,
-    { isStreamThere = false, isPatient = false }: { isStreamThere?: boolean; isPatient?: boolean } = {},
+    { isStreamThere = false, isUnhurried = false }: { isStreamThere?: boolean; isUnhurried?: boolean } = {},
   ): Promise<InheritedCall | CallOwner> {
     const { nodeId, store } = this.#parts;
     const record = await store()
       .get(callId)
       .catch(() => undefined);
     const now = await this.#coordinator
-      .ownerOf(callId, { isPatient })
+      .ownerOf(callId, { isUnhurried })
       .catch(() => this.#finder.rivalFor(callId, isStreamThere));
     const isOthers = now !== undefined && ![owner.nodeId, nodeId].includes(now.nodeId);
     if (isOthers && (await this.#finder.isAlive(now.nodeId))) return now;
@@ -582,7 +588,7 @@ export class ClusterCalls implements Neighbor, OtherProcess {
       (now?.term ?? 0) + 1,
       record === undefined ? 1 : termAfter(record, nodeId),
     );
-    const winner = await this.#claim(callId, term, { isPatient });
+    const winner = await this.#claim(callId, term, { isUnhurried });
     if (winner.nodeId !== nodeId) return winner;
     const state = await this.#coordinator.stateOf(callId).catch(() => undefined);
     return { term, state };

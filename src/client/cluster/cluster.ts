@@ -182,7 +182,7 @@ export class Cluster {
     desk.budget?.shareWith(() => (coordinator.isThere ? 0 : coordinator.nodes().length - 1));
   }
 
-  /** This process listens: is a node from now on. @throws ConfigError for a broker that will never do */
+  /** Is a node from now on, before this process listens: whoever asks it for a call is to find it. @throws ConfigError for a broker that will never do */
   async join(server: PhoneServer): Promise<void> {
     const coordinator = this.#coordinator;
     if (coordinator === undefined) return;

@@ -7,6 +7,7 @@ import type { CallRecord, LocalRecording } from '../../contract/call-record.js';
 import type { PlayableRecording, RecordingSource } from '../../dashboard/call-audio.js';
 import type { CallStore } from '../../stores/call-store.js';
 import type { LocalRecordings } from '../local-recordings.js';
+import { isUnreached } from './call-finder.js';
 import { askNode, type NodeRequests, type RequestHandlers } from './requests.js';
 
 /** In one message, in bytes. */
@@ -92,12 +93,15 @@ export class NodeRecordings implements RecordingSource {
       return;
     }
     const request = { type: 'recorded', callId, ask: recording } as const;
-    askNode(this.#coordinator, nodeId, { request, timeoutMs: ASK_MS }).catch((error: unknown) =>
-      logger.error(
-        { callId, ...describeError(error) },
-        'another node was not told of the recording of a call',
-      ),
-    );
+    askNode(this.#coordinator, nodeId, { request, timeoutMs: ASK_MS }).catch((error: unknown) => {
+      // One that has just died counts as there for a while.
+      if (isUnreached(error)) desk.recordedLocally(record, recording);
+      else
+        logger.error(
+          { callId, ...describeError(error) },
+          'another node did not take what became of a recording',
+        );
+    });
   }
 
   async *#readThere(

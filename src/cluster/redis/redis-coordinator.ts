@@ -370,7 +370,8 @@ export class RedisCoordinator implements Coordinator {
         : [RENEW, [this.nodeId, String(LEASE_MS), this.#card, this.#nodes.version, String(NODES_TTL_MS)]];
     const reply = await this.#link.runScript(script, [leases, cards], { args, timeoutMs: CALM_MS });
     const roundTripMs = clock.now() - begun;
-    const wasAway = this.#leasedUntil < begun;
+    // The lease of another node, which may have begun two beats before, may be over by then.
+    const wasAway = this.#leasedUntil - 2 * BEAT_MS < begun;
     this.#isFast = roundTripMs <= BROKER_MS;
     this.#leasedUntil = begun + LEASE_MS;
     const [held, at, current, version, all] = reply as unknown as [number, number, Buffer, Buffer, Buffer[]?];
@@ -436,8 +437,8 @@ export class RedisCoordinator implements Coordinator {
   }
 
   /** How long the question may wait. @throws ClusterError while the broker is away, or, for a webhook, too slow, and where no time is left */
-  #leftMs({ by, isPatient = false }: Patience = {}): number {
-    if (isPatient && this.#link.isUp) return CALM_MS;
+  #leftMs({ by, isUnhurried = false }: Patience = {}): number {
+    if (isUnhurried && this.#link.isUp) return CALM_MS;
     const now = this.#options.clock.now();
     const leftMs = by === undefined ? BROKER_MS : by - now;
     if (this.isThere && leftMs > 0) return leftMs;

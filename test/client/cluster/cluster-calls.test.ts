@@ -265,6 +265,19 @@ describe('ClusterCalls', () => {
     expect(done).toEqual([['inherited', 'call', 3]]);
   });
 
+  it('are kept while they are taken over, however long the broker takes to say so', async () => {
+    const { calls, clock, coordinator, done } = open(undefined);
+    const stateOf = coordinator.stateOf.bind(coordinator);
+    coordinator.stateOf = async (callId) => {
+      calls.tidy();
+      return stateOf(callId);
+    };
+    void calls.takeOver([{ callId: 'call', nodeId: 'a', term: 2 } as CallRecord]);
+    await clock.advanceAsync(2500);
+    expect(done).toEqual([['inherited', 'call', 3]]);
+    expect(await coordinator.ownerOf('call')).toEqual({ nodeId: 'b', term: 3 });
+  });
+
   it('are left to the node that has them by a process that stood still', async () => {
     const { calls, cluster, clock, done, coordinator } = open({ term: 2, hasStream: true });
     await coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });
