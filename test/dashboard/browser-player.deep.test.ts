@@ -112,6 +112,17 @@ describeInChromium('a call in detail', (bench) => {
     return began;
   }
 
+  function forget(callId: string): void {
+    bench.server.publish({
+      type: 'call.forgotten',
+      callId,
+      nodeId: 'node-1',
+      term: 9,
+      seq: 1,
+      at: Date.now(),
+    });
+  }
+
   const isPaused = (page: Page) => page.locator('audio').evaluate((audio: HTMLAudioElement) => audio.paused);
   const secondsOf = (page: Page) =>
     page.locator('audio').evaluate((audio: HTMLAudioElement) => audio.currentTime);
@@ -363,16 +374,23 @@ describeInChromium('a call in detail', (bench) => {
     await page.getByRole('button', { name: 'Play' }).click();
     await page.getByRole('button', { name: 'Pause' }).waitFor();
     await page.evaluate('window.element = document.querySelector("audio")');
-    bench.server.publish({
-      type: 'call.forgotten',
-      callId: 'c1',
-      nodeId: 'node-1',
-      term: 9,
-      seq: 1,
-      at: Date.now(),
-    });
+    forget('c1');
     await page.getByText('This call was deleted.').waitFor();
     expect(await page.evaluate('window.element.paused && !window.element.hasAttribute("src")')).toBe(true);
+  });
+
+  it('lets go of a recording that it had no time to draw', async () => {
+    const page = await bench.open({ recordings: new OneRecording() });
+    recorded('c1');
+    await page.locator('tbody a').waitFor();
+    // Whatever waits for the page to be drawn waits for ever.
+    await page.evaluate('{ const own = setTimeout; setTimeout = (run, ms) => ms > 0 && own(run, ms); }');
+    await page.locator('tbody a').click();
+    await page.getByRole('button', { name: 'Play' }).waitFor();
+    await page.evaluate('window.element = document.querySelector("audio")');
+    forget('c1');
+    await page.getByText('This call was deleted.').waitFor();
+    expect(await page.evaluate('window.element.hasAttribute("src")')).toBe(false);
   });
 
   it('shows pauses, and says in them who paused', async () => {

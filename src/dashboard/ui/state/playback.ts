@@ -1,5 +1,5 @@
 // Plays the recording of a call. An audio element knows neither why it failed nor for how long it will wait: both are asked of the server.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { RefObject } from 'preact';
 import type { LocalRecording } from '../../../contract/call-record.js';
 import { ApiError, audioPath, tryAudio } from '../api.js';
@@ -30,7 +30,7 @@ export function usePlayback(callId: string, recording: LocalRecording, head: Pla
   const latest = useRef(recording);
   latest.current = recording;
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = audio.current;
     if (element === null) return;
     let frame = 0;
