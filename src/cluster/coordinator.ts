@@ -149,7 +149,7 @@ export interface Coordinator {
    */
   append(facts: readonly CallEvent[]): Promise<boolean>;
   /**
-   * Hears the facts of all nodes, this one's too: what the broker keeps, and then what comes. Each at least once, those of one call in order. `missed`: all that the broker keeps
+   * Hears the facts of all nodes, for which what this one has stated may be left out: what the broker keeps, and then what comes. Each at least once, those of one call in order. `missed`: all that the broker keeps
    * was heard, and it may have lost some before: it keeps the newest ones.
    */
   tail(hear: HearFact, missed?: () => void): void;

@@ -256,6 +256,31 @@ describeInChromium('live calls', (bench) => {
     expect(bench.troubles).toEqual([]);
   });
 
+  it('keeps the keyboard among the calls when the one that has it ends', async () => {
+    const page = await bench.open();
+    const calls = Array.from({ length: 7 }, (_, index) => bench.callOf(`c${index}`));
+    for (const [index, publish] of calls.entries()) publish(started(), say(`Caller ${index}.`));
+    const lines = page.locator('article');
+    await expect.poll(() => lines.count()).toBe(7);
+    const focused = lines.filter({ has: page.locator(':focus') });
+    await lines.nth(2).getByRole('link').focus();
+    await page.keyboard.press('Tab');
+    await focused.getByText('Caller 2.').waitFor();
+    calls[2]?.(ended());
+    await focused.getByText('Caller 3.').waitFor();
+    // Behind the last one there is none: the one before it.
+    await lines.last().getByRole('link').focus();
+    await page.keyboard.press('Tab');
+    calls[6]?.(ended());
+    await focused.getByText('Caller 5.').waitFor();
+    // Who has pressed a button with the mouse does not want the keyboard anywhere.
+    await lines.first().getByRole('button', { name: 'In full' }).click();
+    calls[0]?.(ended());
+    await expect.poll(() => lines.count()).toBe(4);
+    expect(await focused.count()).toBe(0);
+    expect(bench.troubles).toEqual([]);
+  });
+
   it('alerts in the ways that were chosen, when a call fails and when a caller waits', async () => {
     const page = await bench.open({}, { withClock: true });
     // A browser without a window shows no notification and makes no sound.

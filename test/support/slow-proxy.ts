@@ -11,6 +11,8 @@ export interface SlowProxy {
   readonly open: number;
   /** Commands so far. */
   readonly questions: number;
+  /** Ends all connections. Who connects from now on gets to this port. */
+  turnTo(port: number): void;
   /** From now on, in milliseconds. What is infinite never comes. */
   delay(ms: number): void;
   /** Ends all connections, and takes no other one until `mend`. */
@@ -28,7 +30,8 @@ export interface SlowProxy {
 /** As a command begins. */
 const COMMAND = /\*\d+\r\n\$/g;
 
-export async function openSlowProxy(to: number, clock: Clock = systemClock): Promise<SlowProxy> {
+export async function openSlowProxy(port: number, clock: Clock = systemClock): Promise<SlowProxy> {
+  let to = port;
   let delayMs = 0;
   let [connections, questions] = [0, 0];
   let isHolding = false;
@@ -83,6 +86,10 @@ export async function openSlowProxy(to: number, clock: Clock = systemClock): Pro
     },
     get questions() {
       return questions;
+    },
+    turnTo(next) {
+      to = next;
+      for (const socket of sockets) socket.destroy();
     },
     delay(ms) {
       delayMs = ms;

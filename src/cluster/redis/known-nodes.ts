@@ -56,17 +56,20 @@ export class KnownNodes {
   }
 
   /**
-   * The broker has said this, for which `undefined` is what it said before. `isDoubtful`: leases may have run out that are about to be renewed. Returns whether it has
-   * lost what it knew.
+   * The broker has said this, for which `undefined` is what it said before. `isDoubtful`: leases may have run out that are about to be renewed. `hasGoneBack`: it has
+   * lost some of what it knew. Returns whether it has lost any.
    */
-  learn(known: Known | undefined, { isDoubtful }: { isDoubtful: boolean }): boolean {
+  learn(
+    known: Known | undefined,
+    { isDoubtful, hasGoneBack = false }: { isDoubtful: boolean; hasGoneBack?: boolean },
+  ): boolean {
     const before = this.all();
     const { epoch } = this.#known;
     if (known !== undefined) {
       this.#remember(known.nodes);
       this.#known = known;
     }
-    const isEmptied = epoch !== '' && this.#known.epoch !== epoch;
+    const isEmptied = hasGoneBack || (epoch !== '' && this.#known.epoch !== epoch);
     const now = this.#clock.now();
     if (isEmptied) this.#emptiedAt = now;
     if (isEmptied || isDoubtful) this.#before = { nodes: before, until: now + TOLD_AGAIN_MS };

@@ -26,6 +26,7 @@ import { HeldClaims } from '../held-claims.js';
 import { NodeMessages } from '../node-messages.js';
 import { ClusterSeal, type SealedAbout } from '../seal.js';
 import { BrokerTime } from './broker-time.js';
+import { idBefore } from './entry-id.js';
 import { RedisKeys } from './keys.js';
 import { KnownNodes } from './known-nodes.js';
 import { RedisLink, type RedisLinkParts, type Reply, refusalOf } from './link.js';
@@ -46,6 +47,8 @@ const NODES_TTL_MS = 60_000;
 const AT_ONCE = 500;
 /** Entries of the log of facts. Each has some facts of a call or a few. */
 const LOG_ENTRIES = 100_000;
+/** What the broker says where an entry is not there. */
+const LOST = 'lost';
 /** What a node has to say goodbye, in milliseconds. */
 const FAREWELL_MS = 500;
 const OLDEST_VERSION = [6, 2] as const;
@@ -93,8 +96,10 @@ export class RedisCoordinator implements Coordinator {
   /** Undefined for one that only observes. */
   #events: CoordinatorEvents | undefined;
   #nodes: KnownNodes;
-  /** Of the log that this node has told its facts to. */
-  #factsEpoch = '';
+  /** The log that this node has told its facts to, and the entry that it has appended last; each empty where there is none. `isLost`: that is not there any more. */
+  #log = { epoch: '', last: '', isLost: false };
+  /** The broker has gone back behind what this node had told it. */
+  #hasGoneBack = false;
   #tail: RedisTail | undefined;
   #timer: Timer | undefined;
   #beats = 0;
@@ -255,17 +260,42 @@ export class RedisCoordinator implements Coordinator {
 
   async append(facts: readonly CallEvent[]): Promise<boolean> {
     // One entry has them all: it is there or not, and nothing comes between them.
-    const fields = byCall(facts).flatMap((ofCall) => [
+    const areOwn = facts.every(({ nodeId }) => nodeId === this.nodeId);
+    const stated = facts.length === 0 ? [] : ['by', areOwn ? this.nodeId : ''];
+    const ofCalls = byCall(facts).flatMap((ofCall) => [
       ...['call', ofCall[0].callId, 'term', String(ofCall[0].term), 'facts'],
       this.#seal.seal(aboutFacts(ofCall[0]), Buffer.from(JSON.stringify(ofCall), 'utf8'), ofCall[0].at),
     ]);
-    const known = this.#factsEpoch;
+    if (this.#log.isLost) {
+      this.#log = { ...this.#log, last: '', isLost: false };
+      return false;
+    }
+    const { epoch, entry, isThere } = await this.#append([...stated, ...ofCalls]);
+    this.#log = { epoch, last: isThere ? entry || this.#log.last : '', isLost: false };
+    return isThere;
+  }
+
+  /** Whether the log still has what this node has appended: else that comes first. */
+  async #lookAtLog(): Promise<void> {
+    if (this.#log.epoch === '') return;
+    const { epoch, isThere } = await this.#append([]);
+    if (!isThere) this.#log = { epoch, last: '', isLost: true };
+  }
+
+  /** `isThere`: what this node had appended before still is. */
+  async #append(
+    fields: readonly (string | Buffer)[],
+  ): Promise<{ epoch: string; entry: string; isThere: boolean }> {
+    const { epoch, last } = this.#log;
     const reply = await this.#link.runScript(APPEND, [this.#keys.facts, this.#keys.factsEpoch], {
-      args: [known, String(LOG_ENTRIES), ...fields],
+      args: [epoch, last, last && idBefore(last), String(LOG_ENTRIES), ...fields],
       timeoutMs: CALM_MS,
     });
-    this.#factsEpoch = String(reply);
-    return known === '' || known === this.#factsEpoch;
+    const [current, entry] = (reply as readonly Buffer[]).map(String) as [string, string];
+    const isThere = entry !== LOST && (epoch === '' || epoch === current);
+    // It was not found already that the broker has lost everything.
+    if (!isThere && this.#nodes.isToldAgain) this.#hasGoneBack = true;
+    return { epoch: current, entry, isThere };
   }
 
   tail(hear: HearFact, missed: () => void = () => {}): void {
@@ -348,7 +378,10 @@ export class RedisCoordinator implements Coordinator {
     try {
       await this.#link.open(CALM_MS);
       if (this.#closing !== undefined) this.#link.close();
-      else demandVersion(await this.#link.run(['HELLO'], CALM_MS));
+      else {
+        demandVersion(await this.#link.run(['HELLO'], CALM_MS));
+        await this.#lookAtLog();
+      }
     } catch (error) {
       if (!REFUSED.test(refusalOf(error))) throw error;
       throw new ConfigError(
@@ -377,7 +410,10 @@ export class RedisCoordinator implements Coordinator {
     const [held, at, current, version, all] = reply as unknown as [number, number, Buffer, Buffer, Buffer[]?];
     this.time.answered(at, roundTripMs);
     const known = all && { version: String(version), epoch: String(current), nodes: this.#nodesIn(all) };
-    if (this.#nodes.learn(known, { isDoubtful: wasAway || held !== 1 })) {
+    const hasGoneBack = this.#hasGoneBack;
+    this.#hasGoneBack = false;
+    if (hasGoneBack) this.#isUntold = true;
+    if (this.#nodes.learn(known, { isDoubtful: wasAway || held !== 1, hasGoneBack })) {
       this.#tail?.restart();
       this.#events?.emptied();
     }
@@ -468,8 +504,10 @@ export class RedisCoordinator implements Coordinator {
     return nodes;
   }
 
-  #opened(fields: readonly Buffer[]): CallEvent[] {
+  /** Of an entry; none of one that this node has appended. */
+  #opened([by, ...fields]: readonly Buffer[]): CallEvent[] {
     const facts: CallEvent[] = [];
+    if (String(by) === this.nodeId) return facts;
     for (let index = 0; index + 2 < fields.length; index += 3) {
       const [call, term, sealed] = fields.slice(index, index + 3);
       const about = aboutFacts({ callId: String(call), term: Number(term) });

@@ -128,13 +128,23 @@ return redis.call('ZCARD', KEYS[1])
 `);
 
 /**
- * Appends facts to the log, unless the broker has lost what this node had told it: that comes first. KEYS: log, epoch. ARGV: the epoch that the node knows, or nothing;
- * bound of the log; fields of the entry, if any. Gives back the epoch: another one where nothing was appended.
+ * Appends facts to the log, unless the broker has lost what this node had told it: that comes first. It may have lost some, and have the rest: a replica that has taken the place of a broker that died
+ * may lack what that had got last. KEYS: log, epoch. ARGV: the epoch that the node knows, or nothing; the entry that it has appended last, and the ID before that, or nothing; bound of the log; fields of
+ * the entry, if any. Gives back the epoch, another one where all was lost; and the ID of the entry, or nothing, or `lost` where the last one is not there.
  */
 export const APPEND = script(`${NOW}
 redis.call('SET', KEYS[2], string.format('%.0f', now), 'NX')
 local epoch = redis.call('GET', KEYS[2])
-if ARGV[1] ~= '' and ARGV[1] ~= epoch then return epoch end
-if #ARGV > 2 then redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[2], '*', unpack(ARGV, 3)) end
-return epoch
+if ARGV[1] ~= '' and ARGV[1] ~= epoch then return { epoch, '' } end
+local function next_to(id)
+  local found = redis.call('XREAD', 'COUNT', 1, 'STREAMS', KEYS[1], id)
+  return found and found[1][2][1][1]
+end
+if ARGV[2] ~= '' then
+  local there = next_to(ARGV[3])
+  if there ~= ARGV[2] and (not there or there ~= next_to('0-0')) then return { epoch, 'lost' } end
+end
+local id = ''
+if #ARGV > 4 then id = redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[4], '*', unpack(ARGV, 5)) end
+return { epoch, id }
 `);

@@ -2,6 +2,7 @@
 import type { Clock } from '../../base/clock.js';
 import { pause, toNextRound } from '../../base/pause.js';
 import { GATHER_MS } from '../coordinator.js';
+import { idBefore, isBefore, START, timeOf } from './entry-id.js';
 import { RedisLink, type RedisLinkParts, type Reply } from './link.js';
 
 /** How long one question waits for facts, in milliseconds. */
@@ -11,7 +12,6 @@ const ANSWER_MS = 2000;
 const RETRY_MS = 1000;
 /** Entries in one answer. */
 const BATCH = 200;
-const START = '0-0';
 
 export interface RedisTailEvents {
   /** Gets the values of each entry, in order, and when the broker got it, by its clock. */
@@ -92,12 +92,12 @@ export class RedisTail {
     const args = ['XREAD', ...limits, 'STREAMS', this.#key, from];
     const reply = await this.#link.run(args, WAIT_MS + ANSWER_MS);
     // Behind the answer: an entry that leaves the log now was in it.
-    if (this.#isBehind && from !== START && isBefore(from, await this.#first())) this.#hasMissed = true;
+    if (this.#isBehind && from !== START) await this.#doubt(from);
     if (this.#position !== from || this.#closing.signal.aborted) return;
     const entries = entriesOf(reply);
     for (const { id, fields } of entries) {
       this.#position = id;
-      this.#take(fields, Number(id.slice(0, id.indexOf('-'))));
+      this.#take(fields, timeOf(id));
     }
     this.#isCaughtUp = entries.length < BATCH;
     if (this.#isCaughtUp) this.#wholeAt = askedAt;
@@ -107,19 +107,18 @@ export class RedisTail {
     this.#missed();
   }
 
-  /** The ID of the oldest entry that is kept. */
-  async #first(): Promise<string> {
-    const reply = await this.#link.run(['XREAD', 'COUNT', '1', 'STREAMS', this.#key, START], ANSWER_MS);
-    return entriesOf(reply)[0]?.id ?? START;
+  /** The log may have gone past the position, or back behind it: a replica that took the place of the broker may lack its last entries, and number other ones as it did. */
+  async #doubt(position: string): Promise<void> {
+    const oldest = await this.#next(START);
+    if (oldest !== undefined && isBefore(position, oldest)) this.#hasMissed = true;
+    else if ((await this.#next(idBefore(position))) !== position) this.restart();
   }
-}
 
-/** As `<ms>-<number>`. */
-function isBefore(one: string, other: string): boolean {
-  const [[oneMs = 0, oneNumber = 0], [otherMs = 0, otherNumber = 0]] = [one, other].map((id) =>
-    id.split('-').map(Number),
-  ) as [number[], number[]];
-  return oneMs === otherMs ? oneNumber < otherNumber : oneMs < otherMs;
+  /** The ID of the entry behind `id`. */
+  async #next(id: string): Promise<string | undefined> {
+    const reply = await this.#link.run(['XREAD', 'COUNT', '1', 'STREAMS', this.#key, id], ANSWER_MS);
+    return entriesOf(reply)[0]?.id;
+  }
 }
 
 function entriesOf(reply: Reply): { id: string; fields: readonly Buffer[] }[] {

@@ -207,12 +207,13 @@ export class RealtimeConnection implements PeerHandler, OpenAIRealtimeConnection
         'conversation_already_has_active_response',
       );
     const { instructions } = toFields(response);
+    // One that the vendor begins itself, for the caller speaks while a tool runs, is nobody's mistake.
+    for (const call of this.#items.openCalls) this.#server.complain(`the call ${call} has no output`);
     this.#respond(typeof instructions === 'string' ? readQuoted(instructions) : undefined);
     return undefined;
   }
 
   #respond(say: string | undefined): void {
-    for (const call of this.#items.openCalls) this.#server.complain(`the call ${call} has no output`);
     const { msPerCharacter = 60, chunkBytes = 4800, withoutPadding = false } = this.#script;
     const heard = this.#heard;
     if (say === undefined) this.#heard = '';

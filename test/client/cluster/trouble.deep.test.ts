@@ -6,6 +6,7 @@ import { SIMULATED_CARRIERS } from '../../../src/contract/call-record.js';
 import { asksUpon } from '../../support/asking-caller.js';
 import { eventually } from '../../support/carrier-phone.js';
 import { type ClusterProcess, ClusterProcesses } from '../../support/cluster-processes.js';
+import { RedisFailover } from '../../support/redis-failover.js';
 import { describeOnRedis, eachRedis } from '../../support/redis-server.js';
 import { openSlowProxy } from '../../support/slow-proxy.js';
 
@@ -157,6 +158,32 @@ describeOnRedis('servers of a cluster', (program) => {
       const [record, other] = await cluster.records(callId, left);
       expect(record).toMatchObject({ endReason: 'caller-hangup', error: null });
       expect(other).toEqual(record);
+      expect(ends(cluster, callId)).toHaveLength(1);
+      expect(cluster.ended).toHaveLength(1);
+    },
+    120_000,
+  );
+
+  it.each(SIMULATED_CARRIERS)(
+    'tell a replica that has the place of the broker what it lacks of a call, so that also a new one knows it, on %s',
+    async (id) => {
+      await using failover = await RedisFailover.start(program);
+      await using cluster = await ClusterProcesses.three(id, failover.url);
+      failover.lag();
+      const isThere = new AbortController();
+      const calling = cluster.simulator.call({ script: asksUpon(isThere.signal) });
+      const callId = await greeted(cluster);
+      await failover.failOver();
+      const isTold = ({ log }: ClusterProcess) => log.join('').includes('it is told again');
+      const owner = cluster.owner();
+      await eventually('the loss', () => (isTold(owner) ? true : undefined), LONG_MS);
+      isThere.abort();
+      expect(await calling).toMatchObject({ ok: true, protocolErrors: [] });
+      await cluster.fork();
+      const [record, ...others] = await cluster.records(callId);
+      expect(record).toMatchObject({ endReason: 'caller-hangup', error: null, incidents: [] });
+      expect(record?.transcript.map(({ text }) => text)).toContain('Hello, how can I help you?');
+      for (const other of others) expect(other).toEqual(record);
       expect(ends(cluster, callId)).toHaveLength(1);
       expect(cluster.ended).toHaveLength(1);
     },

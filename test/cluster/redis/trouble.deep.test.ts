@@ -11,6 +11,7 @@ import { type ClusterNodeOptions, openClusterNode } from '../../support/cluster-
 import { FakeClock } from '../../support/fake-clock.js';
 import { freePort } from '../../support/free-port.js';
 import { RecordedLogger } from '../../support/recorded-logger.js';
+import { RedisFailover } from '../../support/redis-failover.js';
 import { describeOnRedis, RedisServer } from '../../support/redis-server.js';
 import { openSlowProxy } from '../../support/slow-proxy.js';
 import { soon } from '../../support/soon.js';
@@ -24,6 +25,8 @@ const PROOF = /:[\w-]{16}:/;
 describeOnRedis('RedisCoordinator', (program) => {
   let redis: RedisServer;
   let opened: Coordinator[] = [];
+  /** Nodes that were told that the broker had lost what it had. */
+  let emptied: string[] = [];
   /** What each node was told of its calls. */
   let outranked: [nodeId: string, callId: string, owner: CallOwner][] = [];
 
@@ -34,7 +37,7 @@ describeOnRedis('RedisCoordinator', (program) => {
     redis.thaw();
     await Promise.all(opened.map((node) => node.close()));
     opened = [];
-    outranked = [];
+    [outranked, emptied] = [[], []];
     await redis.kill();
   });
 
@@ -49,9 +52,14 @@ describeOnRedis('RedisCoordinator', (program) => {
     await node.join({
       answer: async () => 'here',
       outranked: (callId, owner) => void outranked.push([nodeId, callId, owner]),
-      emptied() {},
+      emptied: () => void emptied.push(nodeId),
     });
     return node;
+  }
+
+  async function logKey(): Promise<string> {
+    const [key] = (await redis.ask('KEYS', '*{facts}:log')) as [string];
+    return key;
   }
 
   const isBack = (node: Coordinator) => soon(() => expect(node.isThere).toBe(true));
@@ -238,6 +246,80 @@ describeOnRedis('RedisCoordinator', (program) => {
     await soon(() => expect(heard).toEqual([factOf(1), factOf(2)]));
   });
 
+  describe('a replica that has the place of a broker that died', () => {
+    it('goes on where it has everything, and no node is troubled', async () => {
+      await using broker = await RedisFailover.start(program);
+      const [one, two] = await Promise.all(['a', 'b'].map((nodeId) => join(nodeId, { url: broker.url })));
+      const heard: CallEvent[] = [];
+      let missed = 0;
+      two?.tail(
+        (fact) => heard.push(fact),
+        () => (missed += 1),
+      );
+      await one?.claim('call', 1);
+      await one?.append([factOf(1)]);
+      await soon(() => expect(heard).toEqual([factOf(1)]));
+      await broker.settled();
+      await broker.failOver();
+      await soon(() => expect([one?.isThere, two?.isThere]).toEqual([true, true]));
+      await soon(async () => expect(await one?.append([factOf(2)])).toBe(true));
+      await soon(() => expect(heard).toEqual([factOf(1), factOf(2)]));
+      expect([emptied, missed]).toEqual([[], 1]);
+    });
+
+    it('is told again by each node what it lacks, and every node hears it', async () => {
+      await using broker = await RedisFailover.start(program);
+      const [one, two] = [await join('a', { url: broker.url }), await join('b', { url: broker.url })];
+      const heard = new Map<string, CallEvent[]>([
+        ['b', []],
+        ['c', []],
+      ]);
+      two.tail((fact) => heard.get('b')?.push(fact));
+      await one.append([factOf(1)]);
+      await soon(() => expect(heard.get('b')).toHaveLength(1));
+      await broker.settled();
+      broker.lag();
+      await one.claim('call', 1);
+      await one.append([factOf(2)]);
+      await soon(() => expect(heard.get('b')).toHaveLength(2));
+      await broker.failOver();
+      await soon(() => expect(emptied).toEqual(['a']));
+      await has(two, 'call', { nodeId: 'a', term: 1 });
+      // What is new waits for what is lost, once.
+      await expect(one.append([factOf(3)])).resolves.toBe(false);
+      await expect(one.append([factOf(2), factOf(3)])).resolves.toBe(true);
+      const late = await join('c', { url: broker.url });
+      late.tail((fact) => heard.get('c')?.push(fact));
+      await soon(() => expect(heard.get('c')).toEqual([factOf(1), factOf(2), factOf(3)]));
+      // From the beginning, since its place in the log is another one's now.
+      await soon(() => expect(heard.get('b')?.map(({ seq }) => seq)).toEqual([1, 2, 1, 2, 3]));
+      await expect(one.append([factOf(4)])).resolves.toBe(true);
+      expect(emptied).toEqual(['a']);
+    });
+
+    it('is found out by a node that tells it something in that moment', async () => {
+      const node = await join('a');
+      for (const seq of [1, 2]) await node.append([factOf(seq)]);
+      const entries = (await redis.ask('XRANGE', await logKey(), '-', '+')) as [string, string[]][];
+      await redis.ask('XDEL', await logKey(), entries.at(-1)?.[0] ?? '');
+      await expect(node.append([factOf(3)])).resolves.toBe(false);
+      await soon(() => expect(emptied).toEqual(['a']));
+      await expect(node.append([factOf(2), factOf(3)])).resolves.toBe(true);
+      await expect(node.append([factOf(4)])).resolves.toBe(true);
+      expect(emptied).toEqual(['a']);
+    });
+  });
+
+  it('a node whose last entry has left the log by its age is not told that it was lost', async () => {
+    const node = await join('a');
+    await node.append([factOf(1)]);
+    const key = await logKey();
+    for (let count = 0; count < 3; count += 1) await redis.ask('XADD', key, '*', 'other', 'entry');
+    await redis.ask('XTRIM', key, 'MAXLEN', '2');
+    await expect(node.append([factOf(2)])).resolves.toBe(true);
+    expect(emptied).toEqual([]);
+  });
+
   it('scripts that the broker has forgotten are given to it again', async () => {
     const node = await join('a');
     await node.claim('call', 1);
@@ -398,10 +480,15 @@ describeOnRedis('RedisCoordinator', (program) => {
     node.tail((fact) => heard.push(fact));
     const [leases = ''] = (await redis.ask('KEYS', '*leases')) as string[];
     const keyOf = (name: string) => leases.replace('{nodes}:leases', name);
-    await redis.ask('XADD', keyOf('{facts}:log'), '*', 'call', 'c', 'term', '1', 'facts', 'forged');
+    await redis.ask(
+      'XADD',
+      keyOf('{facts}:log'),
+      '*',
+      ...['by', '', 'call', 'c', 'term', '1', 'facts', 'forged'],
+    );
     await redis.ask('HSET', keyOf('{nodes}:cards'), 'forged', 'http://127.0.0.1:1');
-    await join('b');
-    await node.append([factOf(1)]);
+    const other = await join('b');
+    await other.append([factOf(1)]);
     await soon(() => expect(heard).toEqual([factOf(1)]));
     await soon(() => expect(idsOf(node)).toEqual(['a', 'b']));
   });
@@ -476,8 +563,10 @@ describeOnRedis('RedisCoordinator', (program) => {
     await expect(node.taken(POOL)).resolves.toBe(1);
     await node.giveBack(POOL, 'place');
     await node.release('call', LONG_MS);
-    await node.append([factOf(1)]);
-    await soon(() => expect(heard).toEqual([factOf(1)]));
+    const fact = { ...factOf(1), nodeId: 'another' };
+    await node.append([fact]);
+    await node.append([]);
+    await soon(() => expect(heard).toEqual([fact]));
     await node.close();
   });
 });

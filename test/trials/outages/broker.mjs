@@ -10,17 +10,19 @@ const START_MS = 10_000;
 export class Broker {
   /** @type {import('node:child_process').ChildProcess | undefined} */
   #server;
+  #settings;
 
-  /** @param {number} port */
-  static async start(port) {
-    const broker = new Broker(port);
+  /** `settings`: as on its command line. @param {number} port @param {readonly string[]} [settings] */
+  static async start(port, settings = []) {
+    const broker = new Broker(port, settings);
     await broker.start();
     return broker;
   }
 
-  /** @param {number} port @private */
-  constructor(port) {
+  /** @param {number} port @param {readonly string[]} settings @private */
+  constructor(port, settings) {
     this.port = port;
+    this.#settings = settings;
     process.on('exit', this.#kill);
   }
 
@@ -30,7 +32,8 @@ export class Broker {
 
   /** Resolves when it takes connections. */
   async start() {
-    const settings = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--daemonize', 'no'];
+    const own = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--daemonize', 'no'];
+    const settings = [...own, '--repl-diskless-sync-delay', '0', ...this.#settings];
     const server = spawn(PROGRAM, settings, { cwd: '/', stdio: ['ignore', 'pipe', 'inherit'] });
     this.#server = server;
     const [failed, tooLong] = [once(server, 'error'), AbortSignal.timeout(START_MS)];

@@ -292,6 +292,27 @@ export class TrialCluster {
     return node;
   }
 
+  /** A broker that is told what this one is. @returns {Promise<{ broker: Broker, way: Door }>} */
+  async startReplica() {
+    const way = await Door.open(this.broker.port);
+    const broker = await Broker.start(await freePort(), ['--replicaof', '127.0.0.1', String(way.port)]);
+    const until = Date.now() + START_MS;
+    while (!/master_link_status:up/.test(String(await broker.ask('INFO', 'replication')))) {
+      if (Date.now() > until) throw new Error('the replica of the broker does not begin');
+      await pause(20);
+    }
+    return { broker, way };
+  }
+
+  /** Has the place of the broker from now on. @param {{ broker: Broker, way: Door }} replica */
+  async failOver({ broker, way }) {
+    await broker.ask('REPLICAOF', 'NO', 'ONE');
+    this.brokerDoor.turnTo(broker.port);
+    way.close();
+    await this.broker.close();
+    this.broker = broker;
+  }
+
   async close() {
     this.#isOver = true;
     this.broker.thaw();

@@ -71,6 +71,12 @@ export class Door {
     this.#apply(from);
   }
 
+  /** Ends all connections. Who connects from now on gets to this port. @param {number} target */
+  turnTo(target) {
+    this.#target = target;
+    for (const passage of [...this.#passages]) passage.end();
+  }
+
   /** The same for everybody. @param {CutManner | undefined} manner */
   shut(manner) {
     this.#shut = manner;

@@ -8,6 +8,8 @@ const TAKEN_UP_MS = 10_000;
 /** The least that is left in peace. */
 const LEFT_ALONE = 2;
 const SLOW_MS = 500;
+/** A replica is behind for no longer. */
+const LAG_MS = 400;
 
 /** @typedef {import('./cluster.mjs').TrialCluster} TrialCluster */
 /** @typedef {import('./cluster.mjs').ClusterNode} ClusterNode */
@@ -49,6 +51,17 @@ export const TROUBLES = {
     begin: async (cluster) => {
       cluster.losses.push(Date.now());
       await cluster.broker.ask('FLUSHALL');
+    },
+  },
+  'the broker dies, and a replica that lacks the last of it has its place': {
+    of: 'broker',
+    lastsMs: [300, 8000],
+    begin: async (cluster, dice) => {
+      const replica = await cluster.startReplica();
+      replica.way.shut('silent');
+      await pause(dice.between(0, LAG_MS));
+      void cluster.broker.kill();
+      return () => cluster.failOver(replica);
     },
   },
   'the broker is slow': {

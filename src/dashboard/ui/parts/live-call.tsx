@@ -25,9 +25,11 @@ export interface LiveCallProps {
 /** Only calls with news are drawn again. Whole or in a line it is the same part, so that a form that is open stays. */
 export const LiveCall = memo(({ call, controls, masked, isLine, toggle }: LiveCallProps) => {
   const last = isLine ? undefined : call.turns.findLast((turn) => turn.latency.totalMs !== null);
-  const said = isLine ? call.transcript.findLast((entry) => entry.text !== '')?.text : undefined;
+  const said = isLine
+    ? call.transcript.findLast(({ role, text }) => role !== 'tool' && text !== '')?.text
+    : undefined;
   return (
-    <article class={`call ${isLine ? 'line' : ''} ${masked ? '' : 'whole-numbers'}`}>
+    <article class={isLine ? 'call line' : 'call'}>
       <header>
         <Top call={call} masked={masked} />
         {toggle !== null && (

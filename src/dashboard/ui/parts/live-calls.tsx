@@ -1,5 +1,6 @@
 // The calls that are up now: whole while they are few, a line each when they are many, and one of them in full.
-import { useReducer, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
+import type { RefObject } from 'preact';
 import type { CallRecord } from '../../../contract/call-record.js';
 import { update } from '../state/app-store.js';
 import {
@@ -101,11 +102,28 @@ function useHeldOrder(calls: readonly CallRecord[]) {
     isPointedAt.current = isIn;
     draw(undefined);
   };
+  useFocusBehind(list);
   const props = {
     ref: list,
     onPointerEnter: point(true),
     onPointerLeave: point(false),
+    onFocusIn: () => draw(undefined),
     onFocusOut: () => draw(undefined),
   };
   return { shown, list: props };
+}
+
+/** Whoever works by keyboard goes on with the next call where the one under it has ended, and not from the top of the page. */
+function useFocusBehind(list: RefObject<HTMLDivElement | null>): void {
+  const focused = useRef<{ row: Element; index: number } | null>(null);
+  useLayoutEffect(() => {
+    const rows = [...(list.current?.children ?? [])];
+    const { activeElement } = document;
+    const before = focused.current;
+    if (before !== null && !before.row.isConnected && activeElement === document.body)
+      rows[Math.min(before.index, rows.length - 1)]?.querySelector<HTMLElement>('a.open')?.focus();
+    const index = rows.findIndex((row) => row.querySelector(':focus-visible') !== null);
+    const row = rows[index];
+    focused.current = row === undefined ? null : { row, index };
+  });
 }
