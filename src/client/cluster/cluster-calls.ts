@@ -591,7 +591,10 @@ export class ClusterCalls implements Neighbor, OtherProcess {
     const winner = await this.#claim(callId, term, { isUnhurried });
     if (winner.nodeId !== nodeId) return winner;
     const state = await this.#coordinator.stateOf(callId).catch(() => undefined);
-    return { term, state };
+    if (state !== undefined || isStreamThere || isUnhurried) return { term, state };
+    // It ends here, and no answer can change that for the caller: a broker that is only slow says whether it has ended elsewhere.
+    const sure = await this.#claim(callId, term, { isUnhurried: true });
+    return sure.nodeId === nodeId ? { term, state } : sure;
   }
 
   /** Whoever asks for one of these meanwhile waits. */

@@ -1,6 +1,7 @@
 // Who goes on with a call that two nodes have, and what becomes of one that was given and not taken.
 import { describe, expect, it } from 'vitest';
 import { ClusterCalls } from '../../../src/client/cluster/cluster-calls.js';
+import { ClusterError } from '../../../src/base/errors.js';
 import { ClusterFacts } from '../../../src/client/cluster/cluster-facts.js';
 import { MemoryCluster } from '../../../src/cluster/memory-cluster.js';
 import type { CallRecord } from '../../../src/contract/call-record.js';
@@ -164,6 +165,26 @@ describe('ClusterCalls', () => {
       ['inherited', 'call', 3],
       ['inherited', 'call', 4],
     ]);
+  });
+
+  it('without a state end at one node, also where the broker is too slow for a webhook', async () => {
+    const { calls, clock, cluster, coordinator, done, heard } = open(undefined);
+    await coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });
+    const faster = cluster.node({ nodeId: 'c', address: 'http://c.test' });
+    await faster.join({ answer: async () => '{"places":[]}', outranked() {}, emptied() {} });
+    await faster.claim('call', 3);
+    const { claim, ownerOf } = coordinator;
+    const slow = async () => Promise.reject(new ClusterError('The broker does not answer.'));
+    coordinator.claim = (id, term, patience) =>
+      patience?.isUnhurried === true ? claim.call(coordinator, id, term) : slow();
+    coordinator.ownerOf = (id, patience) =>
+      patience?.isUnhurried === true ? ownerOf.call(coordinator, id) : slow();
+    heard.record = { callId: 'call', nodeId: 'a', term: 2, status: 'active' };
+    const webhook = { method: 'POST', target: '/', headers: {}, rawBody: new Uint8Array() };
+    const about = { callId: 'call', carrierCallId: 'CA1', begins: false, asks: true, host: 'a.test' };
+    void calls.answer(webhook, { ...about, since: clock.now() });
+    await clock.advanceAsync(4000);
+    expect(done).toEqual([]);
   });
 
   it('are not taken over for a report by a node that reaches nobody', async () => {
