@@ -150,6 +150,13 @@ class MemoryCoordinator implements Coordinator {
     return isListed ? joined : [this.#node, ...joined];
   }
 
+  silent(): readonly ClusterNode[] {
+    const listed = this.nodes();
+    return [...this.#cluster.nodes.values()]
+      .map((each) => each.#node)
+      .filter((node) => !listed.includes(node));
+  }
+
   async join(events: CoordinatorEvents): Promise<void> {
     this.#events = events;
     this.#cluster.nodes.set(this.nodeId, this);

@@ -58,6 +58,10 @@ export class AwayCoordinator implements Coordinator {
     return this.#node.nodes();
   }
 
+  silent(): readonly ClusterNode[] {
+    return this.#node.silent();
+  }
+
   /** Until `answer`, nothing is answered. */
   hold(): void {
     this.#held = [];

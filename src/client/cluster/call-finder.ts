@@ -180,8 +180,10 @@ export class CallFinder implements OtherProcess {
     return owner === undefined || owner.nodeId === this.#parts.nodeId ? {} : { owner };
   }
 
+  /** Who can be asked, also those that are cut off from the broker. */
   get #others(): readonly ClusterNode[] {
-    return this.#coordinator.nodes().filter(({ nodeId }) => nodeId !== this.#parts.nodeId);
+    const all = [...this.#coordinator.nodes(), ...this.#coordinator.silent()];
+    return all.filter(({ nodeId }) => nodeId !== this.#parts.nodeId);
   }
 
   /**

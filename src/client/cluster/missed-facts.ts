@@ -162,6 +162,7 @@ export class MissedFacts {
 
   /** Resolves to the calls that are over by now. */
   async #askAll(): Promise<ReadonlySet<string>> {
+    const others = [...this.#others, ...(await this.#livingSilent())];
     const { store, facts } = this.#parts;
     const { calls } = await store().list({ limit: MAX_CALLS });
     const shown = new Map<string, Shown>();
@@ -178,7 +179,7 @@ export class MissedFacts {
     };
     // Who has a call knows it whole, any other what it has heard.
     for (const isOwner of [true, false])
-      for (const nodeId of this.#others) {
+      for (const nodeId of others) {
         const asked = [...shown.values()].filter((call) => (call.nodeId === nodeId) === isOwner);
         for (let first = 0; first < asked.length; first += AT_ONCE) {
           const known = asked.slice(first, first + AT_ONCE).map(({ place }) => place);
@@ -190,8 +191,9 @@ export class MissedFacts {
 
   /** Those that no node has, also not the one that had them last. `isSure`: every node has answered. */
   async #lostOf(active: readonly CallRecord[]): Promise<{ lost: CallRecord[]; isSure: boolean }> {
-    const nodes = this.#others;
-    const { nodeId: own, placesOf } = this.#parts;
+    const listed = this.#others;
+    const { nodeId: own, placesOf, coordinator } = this.#parts;
+    const nodes = [...listed, ...coordinator.silent().map(({ nodeId }) => nodeId)];
     const asked = active.filter(({ nodeId }) => nodeId === own || nodes.includes(nodeId));
     if (asked.length === 0) return { lost: [], isSure: true };
     const callIds = asked.map(({ callId }) => callId);
@@ -207,7 +209,7 @@ export class MissedFacts {
     );
     const hasSaid = (nodeId: string) => nodeId === own || answered.has(nodeId);
     const lost = asked.filter(({ callId, nodeId }) => hasSaid(nodeId) && !had.has(callId));
-    return { lost, isSure: answered.size === nodes.length };
+    return { lost, isSure: listed.every((nodeId) => answered.has(nodeId)) };
   }
 
   get #others(): string[] {
@@ -216,6 +218,15 @@ export class MissedFacts {
       .nodes()
       .map((node) => node.nodeId)
       .filter((each) => each !== nodeId);
+  }
+
+  /** Nodes that are cut off from the broker, and answer. */
+  async #livingSilent(): Promise<string[]> {
+    const asked = this.#parts.coordinator.silent().map(async ({ nodeId }) => {
+      const answer = await this.#ask(nodeId, { type: 'who-has', callId: null, ask: { callIds: [] } });
+      return answer === undefined ? [] : [nodeId];
+    });
+    return (await Promise.all(asked)).flat();
   }
 
   async #news(nodeId: string, known: readonly KnownCall[]): Promise<readonly CallEvent[] | undefined> {

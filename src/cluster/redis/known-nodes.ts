@@ -6,6 +6,10 @@ import type { ClusterNode } from '../coordinator.js';
 const TOLD_AGAIN_MS = 3000;
 /** Nodes whose address is remembered after they have gone: who takes over asks them once more. */
 const MAX_GONE = 1000;
+/** A node whose lease is over may be cut off from the broker alone, and is asked as others are for so long, in milliseconds, */
+const SILENT_MS = 10 * 60_000;
+/** and unless it has left so many questions unanswered. */
+const MAX_UNANSWERED = 3;
 
 /** What the broker last said of the nodes. */
 interface Known {
@@ -15,6 +19,14 @@ interface Known {
   readonly nodes: readonly ClusterNode[];
 }
 
+interface Gone {
+  readonly node: ClusterNode;
+  /** On the clock. */
+  readonly at: number;
+  /** Questions since it last answered. */
+  unanswered: number;
+}
+
 export class KnownNodes {
   readonly #clock: Clock;
   #known: Known;
@@ -22,7 +34,7 @@ export class KnownNodes {
   #before: { readonly nodes: readonly ClusterNode[]; readonly until: number } = { nodes: [], until: 0 };
   /** When it was found that the broker had lost what it knew, on the clock. */
   #emptiedAt = Number.NEGATIVE_INFINITY;
-  readonly #gone = new Map<string, ClusterNode>();
+  readonly #gone = new Map<string, Gone>();
 
   /** `own`: this node, unless it only observes. */
   constructor(clock: Clock, own: readonly ClusterNode[]) {
@@ -52,7 +64,23 @@ export class KnownNodes {
 
   /** Also one that has gone. */
   find(nodeId: string): ClusterNode | undefined {
-    return this.all().find((each) => each.nodeId === nodeId) ?? this.#gone.get(nodeId);
+    return this.all().find((each) => each.nodeId === nodeId) ?? this.#gone.get(nodeId)?.node;
+  }
+
+  /** Those that have gone, and may live. */
+  silent(): readonly ClusterNode[] {
+    const now = this.#clock.now();
+    const listed = new Set(this.all().map(({ nodeId }) => nodeId));
+    return [...this.#gone.values()]
+      .filter(({ at, unanswered }) => unanswered < MAX_UNANSWERED && now - at < SILENT_MS)
+      .map(({ node }) => node)
+      .filter(({ nodeId }) => !listed.has(nodeId));
+  }
+
+  /** It was asked something. */
+  asked(nodeId: string, { isAnswered }: { isAnswered: boolean }): void {
+    const gone = this.#gone.get(nodeId);
+    if (gone !== undefined) gone.unanswered = isAnswered ? 0 : gone.unanswered + 1;
   }
 
   /**
@@ -77,8 +105,10 @@ export class KnownNodes {
   }
 
   #remember(nodes: readonly ClusterNode[]): void {
-    for (const had of this.#known.nodes)
-      if (!nodes.some(({ nodeId }) => nodeId === had.nodeId)) this.#gone.set(had.nodeId, had);
+    const at = this.#clock.now();
+    for (const node of this.#known.nodes)
+      if (!nodes.some(({ nodeId }) => nodeId === node.nodeId))
+        this.#gone.set(node.nodeId, { node, at, unanswered: 0 });
     for (const { nodeId } of nodes) this.#gone.delete(nodeId);
     for (const oldest of this.#gone.keys()) {
       if (this.#gone.size <= MAX_GONE) break;

@@ -151,6 +151,10 @@ export class RedisCoordinator implements Coordinator {
     return this.#nodes.all();
   }
 
+  silent(): readonly ClusterNode[] {
+    return this.#nodes.silent();
+  }
+
   async join(events: CoordinatorEvents): Promise<void> {
     this.#events = events;
     await this.#begin();
@@ -309,12 +313,16 @@ export class RedisCoordinator implements Coordinator {
   async send(nodeId: string, message: NodeMessage, timeoutMs: number): Promise<string> {
     const node = this.#nodes.find(nodeId);
     if (node === undefined) throw new ClusterError(`The node ${nodeId} is not there.`);
+    let isAnswered = true;
     try {
       return await this.#messages.send(node, message, timeoutMs);
     } catch (error) {
       // What that node throws is an answer.
-      if (error instanceof ClusterError) this.#options.meters?.askFailed('node');
+      isAnswered = !(error instanceof ClusterError);
+      if (!isAnswered) this.#options.meters?.askFailed('node');
       throw error;
+    } finally {
+      this.#nodes.asked(nodeId, { isAnswered });
     }
   }
 

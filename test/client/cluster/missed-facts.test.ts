@@ -203,6 +203,25 @@ describe('a node that was cut off for longer than the log reaches', () => {
     expect(two.lost).toEqual(['call']);
   });
 
+  it('takes over no call of a node that has lost its lease, and answers: it is only cut off from the broker', async () => {
+    const { cluster, clock, node, cutOff } = open();
+    const [one, two, three] = [await node('a'), await node('b'), await node('c')];
+    await one.state('call', started());
+    cluster.cut('c', { reachesNodes: true });
+    // The first one gives it there, which nobody hears of.
+    one.up.delete('call');
+    one.facts.leave('call');
+    three.up.add('call');
+    await clock.advanceAsync(6000);
+    await cutOff('b', () => one.state('other', started(), ...many));
+    await one.missed.takeLost();
+    expect([one.lost, two.lost]).toEqual([[], []]);
+    // Now it is gone.
+    cluster.nodes.delete('c');
+    await one.missed.takeLost();
+    expect(one.lost).toEqual(['call']);
+  });
+
   it('goes on with what it has where no node answers', async () => {
     const { node, cluster, clock } = open();
     const [one, two] = [await node('a'), await node('b')];

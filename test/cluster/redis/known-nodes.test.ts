@@ -52,6 +52,31 @@ describe('the nodes that one knows', () => {
     expect(nodes.isToldAgain).toBe(true);
   });
 
+  it('are asked for a while when their lease is over, unless they do not answer', () => {
+    const { clock, nodes } = open();
+    const silent = () => nodes.silent().map(({ nodeId }) => nodeId);
+    nodes.learn(said([one], { version: '2' }), { isDoubtful: false });
+    expect(silent()).toEqual(['two', 'three']);
+    for (const isAnswered of [false, false, true, false, false]) nodes.asked('two', { isAnswered });
+    for (let count = 0; count < 3; count += 1) nodes.asked('three', { isAnswered: false });
+    expect(silent()).toEqual(['two']);
+    // Back, and gone again.
+    nodes.learn(said([one, three], { version: '3' }), { isDoubtful: false });
+    expect(silent()).toEqual(['two']);
+    nodes.learn(said([one], { version: '4' }), { isDoubtful: false });
+    expect(silent()).toEqual(['two', 'three']);
+    clock.advance(10 * 60_000);
+    expect(silent()).toEqual([]);
+  });
+
+  it('that count as there are not among those that may be', () => {
+    const { clock, nodes } = open();
+    nodes.learn(said([one], { version: '2' }), { isDoubtful: true });
+    expect(nodes.silent()).toEqual([]);
+    clock.advance(3000);
+    expect(nodes.silent()).toEqual([two, three]);
+  });
+
   it('are found once more when they have gone', () => {
     const { nodes } = open();
     nodes.learn(said([one], { version: '2' }), { isDoubtful: false });

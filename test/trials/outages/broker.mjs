@@ -10,6 +10,7 @@ const START_MS = 10_000;
 export class Broker {
   /** @type {import('node:child_process').ChildProcess | undefined} */
   #server;
+  /** @type {readonly string[]} */
   #settings;
 
   /** `settings`: as on its command line. @param {number} port @param {readonly string[]} [settings] */
@@ -45,6 +46,12 @@ export class Broker {
     const isUp = await Promise.race([begun, failed.then(([error]) => Promise.reject(error))]);
     if (!isUp) throw new Error(`${PROGRAM} did not start`);
     server.stdout.resume();
+  }
+
+  /** A replica is the broker itself from now on, also where it starts anew. */
+  async promote() {
+    this.#settings = [];
+    await this.ask('REPLICAOF', 'NO', 'ONE');
   }
 
   /** Stands still, with its connections open. */

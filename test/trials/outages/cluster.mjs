@@ -306,7 +306,7 @@ export class TrialCluster {
 
   /** Has the place of the broker from now on. @param {{ broker: Broker, way: Door }} replica */
   async failOver({ broker, way }) {
-    await broker.ask('REPLICAOF', 'NO', 'ONE');
+    await broker.promote();
     this.brokerDoor.turnTo(broker.port);
     way.close();
     await this.broker.close();
