@@ -19,7 +19,7 @@ import type { SharedPlaces } from './shared-places.js';
 export interface OtherProcesses {
   /** In which this process has told them that it has the call; undefined for one of which it has not. */
   claimedTerm(callId: string): number | undefined;
-  /** True while this process may not hear that another one has taken a call. */
+  /** True while another process may have taken a call, and this one not have heard it. */
   mayHaveTaken(): boolean;
   /** Resolves once it is known whether another process has the call, as far as that can be known: it is let go by then where one has. Never rejects. */
   asked(callId: string): Promise<void>;

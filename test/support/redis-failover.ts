@@ -3,6 +3,12 @@ import { RedisServer } from './redis-server.js';
 import { openSlowProxy, type SlowProxy } from './slow-proxy.js';
 import { soon } from './soon.js';
 
+/** By the connection alone: a replica would else leave a file, which the next Redis would begin with. */
+const SYNC = [
+  ...['--repl-diskless-sync', 'yes', '--repl-diskless-sync-delay', '0'],
+  ...['--repl-diskless-load', 'swapdb'],
+];
+
 export class RedisFailover implements AsyncDisposable {
   readonly #servers: readonly [RedisServer, RedisServer];
   readonly #address: SlowProxy;
@@ -10,9 +16,12 @@ export class RedisFailover implements AsyncDisposable {
   readonly #way: SlowProxy;
 
   static async start(program: string): Promise<RedisFailover> {
-    const primary = await RedisServer.start(program, ['--repl-diskless-sync-delay', '0']);
+    const primary = await RedisServer.start(program, SYNC);
     const way = await openSlowProxy(primary.port);
-    const replica = await RedisServer.start(program, ['--replicaof', '127.0.0.1', String(way.port)]);
+    const replica = await RedisServer.start(program, [
+      ...SYNC,
+      ...['--replicaof', '127.0.0.1', String(way.port)],
+    ]);
     await soon(async () => expectLink(await replica.ask('INFO', 'replication')));
     return new RedisFailover([primary, replica], await openSlowProxy(primary.port), way);
   }

@@ -254,9 +254,10 @@ export class ClusterCalls implements Neighbor, OtherProcess {
     return this.#claimed.get(callId);
   }
 
-  /** True while this node may not hear that another one has taken a call. */
+  /** True while another node may have taken a call, and this one not have heard it: also right after it was cut off. */
   get mayHaveTaken(): boolean {
-    return this.#coordinator.leaseLeftMs === 0 && this.#coordinator.nodes().length > 1;
+    const { leaseLeftMs, hasHeardAll } = this.#coordinator;
+    return (leaseLeftMs === 0 || !hasHeardAll) && this.#coordinator.nodes().length > 1;
   }
 
   /**

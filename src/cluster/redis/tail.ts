@@ -48,7 +48,8 @@ export class RedisTail {
 
   /** True once everything that the broker keeps was taken; not while it cannot be asked, or in a process that has just stood still. */
   get isCaughtUp(): boolean {
-    return this.#isCaughtUp && this.#clock.now() - this.#wholeAt < WAIT_MS + ANSWER_MS + WAIT_MS;
+    const isRecent = this.#clock.now() - this.#wholeAt < WAIT_MS + ANSWER_MS + WAIT_MS;
+    return this.#isCaughtUp && !this.#isBehind && isRecent;
   }
 
   /** The broker has lost what it had: positions in it mean nothing any more. */

@@ -343,6 +343,24 @@ describe('ClusterCalls', () => {
     },
   );
 
+  it('may have been taken by another node that is not heard, until everything was heard again', async () => {
+    const { calls, cluster, clock, coordinator, heard } = open({ term: 2, hasStream: true });
+    await coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });
+    heard.hasAll = false;
+    // Alone.
+    expect(calls.mayHaveTaken).toBe(false);
+    const other = cluster.node({ nodeId: 'a', address: 'http://a.test' });
+    await other.join({ answer: async () => '', outranked() {}, emptied() {} });
+    expect(calls.mayHaveTaken).toBe(true);
+    heard.hasAll = true;
+    expect(calls.mayHaveTaken).toBe(false);
+    cluster.cut('b');
+    await clock.advanceAsync(4999);
+    expect(calls.mayHaveTaken).toBe(false);
+    await clock.advanceAsync(1);
+    expect(calls.mayHaveTaken).toBe(true);
+  });
+
   it('end without a stream at once where nobody else is there, and wait for an answer where somebody is', async () => {
     const { calls, clock, cluster, coordinator, done } = open({ term: 2, hasStream: false });
     await coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });

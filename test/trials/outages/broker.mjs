@@ -4,6 +4,12 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
 const PROGRAM = 'redis-server';
+/** A replica would else leave a file, which the next broker would begin with. */
+const WITHOUT_DISK = Object.entries({
+  'repl-diskless-sync': 'yes',
+  'repl-diskless-sync-delay': '0',
+  'repl-diskless-load': 'swapdb',
+}).flatMap(([name, value]) => [`--${name}`, value]);
 /** It begins anew within this. */
 const START_MS = 10_000;
 
@@ -34,7 +40,7 @@ export class Broker {
   /** Resolves when it takes connections. */
   async start() {
     const own = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--daemonize', 'no'];
-    const settings = [...own, '--repl-diskless-sync-delay', '0', ...this.#settings];
+    const settings = [...own, ...WITHOUT_DISK, ...this.#settings];
     const server = spawn(PROGRAM, settings, { cwd: '/', stdio: ['ignore', 'pipe', 'inherit'] });
     this.#server = server;
     const [failed, tooLong] = [once(server, 'error'), AbortSignal.timeout(START_MS)];
