@@ -94,6 +94,7 @@ export const TROUBLES = {
   },
   'a server is cut off from everybody': {
     of: 'server',
+    isUnsafe: true,
     lastsMs: [2000, 12_000],
     begin: (cluster, dice, node) => {
       const manner = dice.pick(/** @type {const} */ (['silent', 'refused']));
@@ -109,6 +110,7 @@ export const TROUBLES = {
   },
   'a server is cut off from broker and servers, and not from the carrier': {
     of: 'server',
+    isUnsafe: true,
     lastsMs: [2000, 12_000],
     begin: (cluster, dice, node) =>
       cutOff(cluster, node, dice.pick(/** @type {const} */ (['silent', 'refused']))),
