@@ -113,7 +113,7 @@ export interface Coordinator {
   readonly hasHeardAll: boolean;
   /** Those that are alive, this one among them unless it only observes, as far as it is known here. While the broker is away, and for some seconds after it is back or has lost everything, those of before, too: each may yet say that it is there. */
   nodes(): readonly ClusterNode[];
-  /** Those that were there, and may still be: a node that is cut off from the broker loses its lease, and keeps its calls. Who does not answer `send` is not among them for long. */
+  /** Those that were there, and may still be: a node that is cut off from the broker loses its lease, and keeps its calls. Who has not answered `send` for `LEASE_MS` is not among them. */
   silent(): readonly ClusterNode[];
 
   /** Is a node from now on, until `close`. Also where the broker is away: it joins as soon as that answers. @throws ConfigError for a broker that will never do */

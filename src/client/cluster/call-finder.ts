@@ -257,7 +257,7 @@ export class CallFinder implements OtherProcess {
     const { clock } = this.#parts;
     const until = clock.now() + KNOWN_MS;
     for (;;) {
-      for (const node of this.#coordinator.nodes()) this.#met.add(node.nodeId);
+      for (const node of this.#others) this.#met.add(node.nodeId);
       if (this.#met.has(nodeId) || clock.now() >= until) break;
       await pause(clock, LOOK_MS);
     }

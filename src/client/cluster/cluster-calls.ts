@@ -595,7 +595,8 @@ export class ClusterCalls implements Neighbor, OtherProcess {
     if (state !== undefined || isStreamThere || isUnhurried) return { term, state };
     // It ends here, and no answer can change that for the caller: a broker that is only slow says whether it has ended elsewhere.
     const sure = await this.#claim(callId, term, { isUnhurried: true });
-    return sure.nodeId === nodeId ? { term, state } : sure;
+    if (sure.nodeId !== nodeId) return sure;
+    return { term, state: await this.#coordinator.stateOf(callId).catch(() => undefined) };
   }
 
   /** Whoever asks for one of these meanwhile waits. */

@@ -4,6 +4,8 @@ import { describeError, type Logger } from '../../base/log.js';
 import type { Coordinator, KeptState } from '../../cluster/coordinator.js';
 import type { CallRecord } from '../../contract/call-record.js';
 import type { CallStore } from '../../stores/call-store.js';
+import { PROBE_MS } from './call-finder.js';
+import { askNode } from './requests.js';
 
 /** A call that this node has from one that is gone. */
 export interface InheritedCall {
@@ -39,6 +41,8 @@ export class OrphanedCalls {
   #suspects = new Set<string>();
   /** Nodes that were there, or whose calls were looked for. */
   #nodes = new Set<string>();
+  /** Nodes that are only cut off from the broker, as far as is known. */
+  #silent: readonly string[] = [];
   /** What nodes have left that were gone before this one came is yet to be looked for. */
   #isNew = true;
   /** A node is gone, and that is yet to be said. */
@@ -80,6 +84,7 @@ export class OrphanedCalls {
     const orphans = (await store().active()).filter(
       ({ nodeId }) => !alive.has(nodeId) && nodeId !== this.#parts.nodeId,
     );
+    this.#watchSilent(alive);
     const due = [...orphans, ...(await this.#unfinished(alive))];
     const found = due.filter(({ callId }) => this.#suspects.has(callId));
     this.#suspects = new Set(due.map(({ callId }) => callId));
@@ -87,6 +92,18 @@ export class OrphanedCalls {
     if (!this.#isAnyGone || due.length > found.length) return;
     this.#isAnyGone = false;
     void this.#parts.gone();
+  }
+
+  /** A node may die while it is cut off: nobody else would find what it was given meanwhile. */
+  #watchSilent(alive: ReadonlySet<string>): void {
+    const { coordinator } = this.#parts;
+    const silent = coordinator.silent().map(({ nodeId }) => nodeId);
+    this.#isAnyGone ||= this.#silent.some((nodeId) => !silent.includes(nodeId) && !alive.has(nodeId));
+    this.#silent = silent;
+    const request = { type: 'who-has', callId: null, ask: { callIds: [] } } as const;
+    // Who does not answer is not among them for long.
+    for (const nodeId of silent)
+      void askNode(coordinator, nodeId, { request, timeoutMs: PROBE_MS }).catch(() => {});
   }
 
   /**

@@ -1,24 +1,24 @@
-// IDs of entries in the log of facts: `<ms>-<number>`.
+// IDs of entries in the log of facts: `<ms>-<number>`. Source: Redis, Streams: both parts have 64 bits.
 
 export const START = '0-0';
-/** Source: Redis, Streams: both parts have 64 bits. */
-const LAST_NUMBER = '18446744073709551615';
+const LAST_NUMBER = 2n ** 64n - 1n;
 
-export function timeOf(id: string): number {
-  return Number(id.slice(0, id.indexOf('-')));
+function partsOf(id: string): [ms: bigint, number: bigint] {
+  const [ms = '', number = ''] = id.split('-');
+  return [BigInt(ms), BigInt(number)];
 }
 
-function numberOf(id: string): number {
-  return Number(id.slice(id.indexOf('-') + 1));
+export function timeOf(id: string): number {
+  return Number(partsOf(id)[0]);
 }
 
 export function isBefore(one: string, other: string): boolean {
-  const [oneMs, otherMs] = [timeOf(one), timeOf(other)];
-  return oneMs === otherMs ? numberOf(one) < numberOf(other) : oneMs < otherMs;
+  const [[oneMs, oneNumber], [otherMs, otherNumber]] = [partsOf(one), partsOf(other)];
+  return oneMs === otherMs ? oneNumber < otherNumber : oneMs < otherMs;
 }
 
 /** The one in front of it: who asks for what comes next gets this one, if it is there. */
 export function idBefore(id: string): string {
-  const [ms, number] = [timeOf(id), numberOf(id)];
-  return number > 0 ? `${ms}-${number - 1}` : `${ms - 1}-${LAST_NUMBER}`;
+  const [ms, number] = partsOf(id);
+  return number > 0n ? `${ms}-${number - 1n}` : `${ms - 1n}-${LAST_NUMBER}`;
 }

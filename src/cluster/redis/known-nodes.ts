@@ -1,15 +1,13 @@
 // The nodes of a cluster as one of them knows them, by what the broker says: also right after that was away, when it has yet to hear of the others.
 import type { Clock } from '../../base/clock.js';
-import type { ClusterNode } from '../coordinator.js';
+import { type ClusterNode, LEASE_MS } from '../coordinator.js';
 
 /** A broker that was away, or has lost what it knew, has heard of every node, and been told everything again, so long after that was found, in milliseconds. */
 const TOLD_AGAIN_MS = 3000;
 /** Nodes whose address is remembered after they have gone: who takes over asks them once more. */
 const MAX_GONE = 1000;
-/** A node whose lease is over may be cut off from the broker alone, and is asked as others are for so long, in milliseconds, */
-const SILENT_MS = 10 * 60_000;
-/** and unless it has left so many questions unanswered. */
-const MAX_UNANSWERED = 3;
+/** One that nobody has asked anything is forgotten so long after it has gone, or has answered last, in milliseconds. */
+const UNASKED_MS = 10 * 60_000;
 
 /** What the broker last said of the nodes. */
 interface Known {
@@ -21,10 +19,10 @@ interface Known {
 
 interface Gone {
   readonly node: ClusterNode;
-  /** On the clock. */
-  readonly at: number;
-  /** Questions since it last answered. */
-  unanswered: number;
+  /** When it has gone, or answered last, on the clock. */
+  heardAt: number;
+  /** When it left the first question since then unanswered, on the clock. */
+  unansweredAt: number | undefined;
 }
 
 export class KnownNodes {
@@ -50,6 +48,11 @@ export class KnownNodes {
     return this.#known.epoch;
   }
 
+  /** The broker may be another one by now, which counts its versions itself. */
+  doubtVersion(): void {
+    this.#known = { ...this.#known, version: '' };
+  }
+
   /** False while a broker that has lost what it knew may not have been told again. */
   get isToldAgain(): boolean {
     return this.#clock.now() - this.#emptiedAt >= TOLD_AGAIN_MS;
@@ -72,7 +75,9 @@ export class KnownNodes {
     const now = this.#clock.now();
     const listed = new Set(this.all().map(({ nodeId }) => nodeId));
     return [...this.#gone.values()]
-      .filter(({ at, unanswered }) => unanswered < MAX_UNANSWERED && now - at < SILENT_MS)
+      .filter(
+        ({ heardAt, unansweredAt = now }) => now - unansweredAt < LEASE_MS && now - heardAt < UNASKED_MS,
+      )
       .map(({ node }) => node)
       .filter(({ nodeId }) => !listed.has(nodeId));
   }
@@ -80,7 +85,10 @@ export class KnownNodes {
   /** It was asked something. */
   asked(nodeId: string, { isAnswered }: { isAnswered: boolean }): void {
     const gone = this.#gone.get(nodeId);
-    if (gone !== undefined) gone.unanswered = isAnswered ? 0 : gone.unanswered + 1;
+    if (gone === undefined) return;
+    const now = this.#clock.now();
+    if (isAnswered) gone.heardAt = now;
+    gone.unansweredAt = isAnswered ? undefined : (gone.unansweredAt ?? now);
   }
 
   /**
@@ -108,7 +116,7 @@ export class KnownNodes {
     const at = this.#clock.now();
     for (const node of this.#known.nodes)
       if (!nodes.some(({ nodeId }) => nodeId === node.nodeId))
-        this.#gone.set(node.nodeId, { node, at, unanswered: 0 });
+        this.#gone.set(node.nodeId, { node, heardAt: at, unansweredAt: undefined });
     for (const { nodeId } of nodes) this.#gone.delete(nodeId);
     for (const oldest of this.#gone.keys()) {
       if (this.#gone.size <= MAX_GONE) break;

@@ -32,7 +32,7 @@ import { KnownNodes } from './known-nodes.js';
 import { RedisLink, type RedisLinkParts, type Reply, refusalOf } from './link.js';
 import { loadRedisPackage } from './package.js';
 import { APPEND, CLAIM, KEEP, LEAVE, LOOK, RELEASE, RENEW, TAKE, TAKEN } from './scripts.js';
-import { RedisTail } from './tail.js';
+import { type LogEntry, RedisTail } from './tail.js';
 
 /** How often a node says that it is alive, in milliseconds. */
 const BEAT_MS = 1000;
@@ -265,7 +265,7 @@ export class RedisCoordinator implements Coordinator {
   async append(facts: readonly CallEvent[]): Promise<boolean> {
     // One entry has them all: it is there or not, and nothing comes between them.
     const areOwn = facts.every(({ nodeId }) => nodeId === this.nodeId);
-    const stated = facts.length === 0 ? [] : ['by', areOwn ? this.nodeId : ''];
+    const stated = facts.length > 0 && areOwn ? ['by', this.nodeId] : [];
     const ofCalls = byCall(facts).flatMap((ofCall) => [
       ...['call', ofCall[0].callId, 'term', String(ofCall[0].term), 'facts'],
       this.#seal.seal(aboutFacts(ofCall[0]), Buffer.from(JSON.stringify(ofCall), 'utf8'), ofCall[0].at),
@@ -274,7 +274,7 @@ export class RedisCoordinator implements Coordinator {
       this.#log = { ...this.#log, last: '', isLost: false };
       return false;
     }
-    const { epoch, entry, isThere } = await this.#append([...stated, ...ofCalls]);
+    const { epoch, entry, isThere } = await this.#append([...ofCalls, ...stated]);
     this.#log = { epoch, last: isThere ? entry || this.#log.last : '', isLost: false };
     return isThere;
   }
@@ -297,15 +297,15 @@ export class RedisCoordinator implements Coordinator {
     });
     const [current, entry] = (reply as readonly Buffer[]).map(String) as [string, string];
     const isThere = entry !== LOST && (epoch === '' || epoch === current);
-    // It was not found already that the broker has lost everything.
-    if (!isThere && this.#nodes.isToldAgain) this.#hasGoneBack = true;
+    // Where everything is lost, that may have been found already.
+    if (entry === LOST || (!isThere && this.#nodes.isToldAgain)) this.#hasGoneBack = true;
     return { epoch: current, entry, isThere };
   }
 
   tail(hear: HearFact, missed: () => void = () => {}): void {
     this.#tail?.close();
-    const take = (fields: readonly Buffer[], toldAt: number) => {
-      for (const fact of this.#opened(fields)) hear(fact, toldAt);
+    const take = (entry: LogEntry, toldAt: number) => {
+      for (const fact of this.#opened(entry)) hear(fact, toldAt);
     };
     this.#tail = new RedisTail(this.#linkParts, this.#keys.facts, { take, missed });
   }
@@ -388,6 +388,9 @@ export class RedisCoordinator implements Coordinator {
       if (this.#closing !== undefined) this.#link.close();
       else {
         demandVersion(await this.#link.run(['HELLO'], CALM_MS));
+        this.#nodes.doubtVersion();
+        // It may lack a claim that it was told on the connection before.
+        this.#isUntold = true;
         await this.#lookAtLog();
       }
     } catch (error) {
@@ -513,9 +516,9 @@ export class RedisCoordinator implements Coordinator {
   }
 
   /** Of an entry; none of one that this node has appended. */
-  #opened([by, ...fields]: readonly Buffer[]): CallEvent[] {
+  #opened({ by, values: fields }: LogEntry): CallEvent[] {
     const facts: CallEvent[] = [];
-    if (String(by) === this.nodeId) return facts;
+    if (by === this.nodeId) return facts;
     for (let index = 0; index + 2 < fields.length; index += 3) {
       const [call, term, sealed] = fields.slice(index, index + 3);
       const about = aboutFacts({ callId: String(call), term: Number(term) });

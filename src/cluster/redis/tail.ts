@@ -13,9 +13,17 @@ const RETRY_MS = 1000;
 /** Entries in one answer. */
 const BATCH = 200;
 
+/** As it was appended. */
+export interface LogEntry {
+  /** The node that has stated all of it; undefined where none has. */
+  readonly by: string | undefined;
+  /** Of its other fields, in order. */
+  readonly values: readonly Buffer[];
+}
+
 export interface RedisTailEvents {
-  /** Gets the values of each entry, in order, and when the broker got it, by its clock. */
-  take(fields: readonly Buffer[], at: number): void;
+  /** Gets each entry, in order, and when the broker got it, by its clock. */
+  take(entry: LogEntry, at: number): void;
   /** Everything that the broker keeps was taken, and something may have left it before. */
   missed(): void;
 }
@@ -96,9 +104,9 @@ export class RedisTail {
     if (this.#isBehind && from !== START) await this.#doubt(from);
     if (this.#position !== from || this.#closing.signal.aborted) return;
     const entries = entriesOf(reply);
-    for (const { id, fields } of entries) {
+    for (const { id, ...entry } of entries) {
       this.#position = id;
-      this.#take(fields, timeOf(id));
+      this.#take(entry, timeOf(id));
     }
     this.#isCaughtUp = entries.length < BATCH;
     if (this.#isCaughtUp) this.#wholeAt = askedAt;
@@ -122,10 +130,14 @@ export class RedisTail {
   }
 }
 
-function entriesOf(reply: Reply): { id: string; fields: readonly Buffer[] }[] {
+function entriesOf(reply: Reply): (LogEntry & { readonly id: string })[] {
   const [stream] = (reply ?? []) as unknown as [[Buffer, [Buffer, Buffer[]][]]?];
-  return (stream?.[1] ?? []).map(([id, fields]) => ({
-    id: id.toString('latin1'),
-    fields: fields.filter((_, index) => index % 2 === 1),
-  }));
+  return (stream?.[1] ?? []).map(([id, fields]) => {
+    const hasBy = String(fields.at(-2)) === 'by';
+    return {
+      id: id.toString('latin1'),
+      by: hasBy ? String(fields.at(-1)) : undefined,
+      values: fields.slice(0, hasBy ? -2 : undefined).filter((_, index) => index % 2 === 1),
+    };
+  });
 }

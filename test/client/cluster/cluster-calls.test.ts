@@ -174,9 +174,13 @@ describe('ClusterCalls', () => {
     await faster.join({ answer: async () => '{"places":[]}', outranked() {}, emptied() {} });
     await faster.claim('call', 3);
     const { claim, ownerOf } = coordinator;
+    let asked = 0;
     const slow = async () => Promise.reject(new ClusterError('The broker does not answer.'));
-    coordinator.claim = (id, term, patience) =>
-      patience?.isUnhurried === true ? claim.call(coordinator, id, term) : slow();
+    coordinator.claim = (id, term, patience) => {
+      if (patience?.isUnhurried !== true) return slow();
+      asked += 1;
+      return claim.call(coordinator, id, term);
+    };
     coordinator.ownerOf = (id, patience) =>
       patience?.isUnhurried === true ? ownerOf.call(coordinator, id) : slow();
     heard.record = { callId: 'call', nodeId: 'a', term: 2, status: 'active' };
@@ -184,7 +188,7 @@ describe('ClusterCalls', () => {
     const about = { callId: 'call', carrierCallId: 'CA1', begins: false, asks: true, host: 'a.test' };
     void calls.answer(webhook, { ...about, since: clock.now() });
     await clock.advanceAsync(4000);
-    expect(done).toEqual([]);
+    expect([done, asked]).toEqual([[], 1]);
   });
 
   it('are not taken over for a report by a node that reaches nobody', async () => {

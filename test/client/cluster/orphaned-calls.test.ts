@@ -76,6 +76,21 @@ describe('calls that are up at nodes that are gone', () => {
     orphaned.close();
   });
 
+  it('may have been given to one that was cut off from the broker, and dies there', async () => {
+    const { clock, cluster, orphaned, gone } = await open({ nodes: ['there'] });
+    await clock.advanceAsync(3000);
+    expect(gone).toHaveLength(1);
+    cluster.cut('there', { reachesNodes: true });
+    await clock.advanceAsync(8000);
+    expect(gone).toHaveLength(2);
+    await clock.advanceAsync(5000);
+    expect(gone).toHaveLength(2);
+    cluster.nodes.delete('there');
+    await clock.advanceAsync(2000);
+    expect(gone).toHaveLength(3);
+    orphaned.close();
+  });
+
   it('are left to the others by a node that hears nothing of them, and by one that is closed', async () => {
     const { clock, cluster, orphaned, taken } = await open({ active, nodes: ['there'] });
     cluster.cut('here');

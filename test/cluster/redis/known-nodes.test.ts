@@ -52,21 +52,28 @@ describe('the nodes that one knows', () => {
     expect(nodes.isToldAgain).toBe(true);
   });
 
-  it('are asked for a while when their lease is over, unless they do not answer', () => {
+  it('are asked as others are when their lease is over, until they have not answered for five seconds', () => {
     const { clock, nodes } = open();
     const silent = () => nodes.silent().map(({ nodeId }) => nodeId);
+    const asked = (nodeId: string, isAnswered: boolean) => nodes.asked(nodeId, { isAnswered });
     nodes.learn(said([one], { version: '2' }), { isDoubtful: false });
     expect(silent()).toEqual(['two', 'three']);
-    for (const isAnswered of [false, false, true, false, false]) nodes.asked('two', { isAnswered });
-    for (let count = 0; count < 3; count += 1) nodes.asked('three', { isAnswered: false });
+    // A burst of questions says no more than one.
+    for (const nodeId of ['two', 'three', 'three', 'three', 'three']) asked(nodeId, false);
+    clock.advance(4999);
+    expect(silent()).toEqual(['two', 'three']);
+    asked('two', true);
+    clock.advance(1);
     expect(silent()).toEqual(['two']);
     // Back, and gone again.
     nodes.learn(said([one, three], { version: '3' }), { isDoubtful: false });
     expect(silent()).toEqual(['two']);
     nodes.learn(said([one], { version: '4' }), { isDoubtful: false });
     expect(silent()).toEqual(['two', 'three']);
-    clock.advance(10 * 60_000);
-    expect(silent()).toEqual([]);
+    clock.advance(9 * 60_000);
+    asked('two', true);
+    clock.advance(9 * 60_000);
+    expect(silent()).toEqual(['two']);
   });
 
   it('that count as there are not among those that may be', () => {

@@ -9,7 +9,7 @@ import { soon } from '../../support/soon.js';
 
 /** Adds two entries that say nothing to a log, and keeps so many of all. */
 const ADD_AND_TRIM = `
-for count = 1, 2 do redis.call('XADD', KEYS[1], '*', 'by', '', 'call', 'c', 'term', '1', 'facts', 'forged') end
+for count = 1, 2 do redis.call('XADD', KEYS[1], '*', 'call', 'c', 'term', '1', 'facts', 'forged') end
 return redis.call('XTRIM', KEYS[1], 'MAXLEN', ARGV[1])
 `;
 
