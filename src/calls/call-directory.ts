@@ -10,13 +10,7 @@ import type { SayOptions, SayOutcome } from '../contract/call-command.js';
 import type { CallEvent } from '../contract/call-event.js';
 import type { CallRecord, HangUpState, LocalRecording } from '../contract/call-record.js';
 import type { LiveListening, LiveSound, SoundSink } from '../contract/live-sound.js';
-import {
-  type BriefCall,
-  type BriefEnding,
-  type EndReport,
-  recordBriefly,
-  reportedBriefly,
-} from './ending/brief-call.js';
+import { type EndReport, reportedBriefly } from './ending/brief-call.js';
 import { Budget, type BudgetLimits } from './money/budget.js';
 import type {
   CallDesk,
@@ -32,14 +26,12 @@ import type {
 import type { CallEnvironment } from './call-environment.js';
 import { CallRegistry, type InvitedCall } from './call-registry.js';
 import { CallSession } from './call-session.js';
-import { CostWatch } from './money/cost-watch.js';
 import type { AgentlessAnswer, CallChoice, ChooseCall, ChosenAgent } from './choice/call-choice.js';
 import { ChoosingCall } from './choice/choosing-call.js';
-import { EndedCall } from './ending/ended-call.js';
-import { CarrierTeardowns } from './ending/carrier-teardowns.js';
+import { EndedCalls } from './ending/ended-calls.js';
 import type { Loss } from './ending/lost-call.js';
 import { Preparations } from './voice/preparations.js';
-import { hangUpDueMs, isChargeDue, mayBeUp, recallCall } from './ending/recalled-call.js';
+import { mayBeUp } from './ending/recalled-call.js';
 import { RecordWatch } from './facts/record-watch.js';
 import { lossOf } from './resume/call-resumption.js';
 import type { LeftCall } from './resume/call-state.js';
@@ -49,7 +41,7 @@ import {
   type HandedOver,
   type StateStore,
 } from './resume/call-states.js';
-import type { CallRemains, ResumedSeed, SessionSeed } from './session-owner.js';
+import type { ResumedSeed, SessionSeed } from './session-owner.js';
 import type { MovableCall } from './resume/call-mover.js';
 import { asksToResume, inviteStream, resumeAt } from './streams/stream-invitation.js';
 
@@ -71,10 +63,10 @@ export interface OwnStanding {
 export class CallDirectory implements CallDesk, LiveSound {
   readonly #env: CallEnvironment;
   readonly #registry: CallRegistry;
-  readonly #teardowns: CarrierTeardowns;
+  /** Calls that are over. */
+  readonly #ended: EndedCalls;
   readonly #preparations: Preparations;
   readonly #records: RecordWatch;
-  readonly #costs: CostWatch;
   /** Undefined where no call is kept for another process. */
   #states: CallStates | undefined;
   /** Undefined without limits. */
@@ -87,10 +79,9 @@ export class CallDirectory implements CallDesk, LiveSound {
     const { clock, bus } = environment;
     this.#env = environment;
     this.#registry = new CallRegistry(clock);
-    this.#teardowns = new CarrierTeardowns(environment);
+    this.#ended = new EndedCalls(environment, this.#registry);
     this.#preparations = new Preparations(environment);
     this.#records = new RecordWatch(bus, ...(environment.elsewhere ? [environment.elsewhere] : []));
-    this.#costs = new CostWatch(environment);
     this.budget = environment.budget && this.#brake(environment.budget);
     bus.subscribe((event) => this.learn(event));
   }
@@ -157,11 +148,7 @@ export class CallDirectory implements CallDesk, LiveSound {
 
   /** A call that is over was deleted: what still comes of it says nothing to anybody, and is not asked for. */
   forgetEnded(callId: string): void {
-    const call = this.#registry.ended(callId);
-    if (call === undefined) return;
-    call.ledger.close();
-    this.#costs.leave(call);
-    this.#registry.forgetEnded(callId);
+    this.#ended.forget(callId);
   }
 
   /**
@@ -278,17 +265,12 @@ export class CallDirectory implements CallDesk, LiveSound {
 
   /** True for a call that is over and of which `recall` would ask the carrier for something. */
   hasPending(record: CallRecord): boolean {
-    const isPriced = this.#costs.canAsk && isChargeDue(record, this.#env.clock);
-    return isPriced || hangUpDueMs(record, this.#env) !== undefined;
+    return this.#ended.hasPending(record);
   }
 
   /** Knows a call that is over since before this process began: it is not woken, late facts find its record, and a hang-up that is pending goes on. */
   recall(record: CallRecord): void {
-    const call = recallCall(record, this.#env);
-    this.#registry.end(call);
-    if (isChargeDue(record, this.#env.clock)) this.#costs.follow(call);
-    const askedMs = hangUpDueMs(record, this.#env);
-    if (askedMs !== undefined) this.#teardowns.begin(call, 'check', { askedMs });
+    this.#ended.recall(record);
   }
 
   /** True for a call whose process died, and that the carrier may still have. */
@@ -310,7 +292,7 @@ export class CallDirectory implements CallDesk, LiveSound {
     }
     const known = registry.find(carrierCallId);
     if (known?.state === 'announced' && known.end !== undefined) {
-      this.#record(call, reportedBriefly(call, known.end));
+      this.#ended.record(call, reportedBriefly(call, known.end));
       return HANG_UP;
     }
     if (call.direction === 'outbound' || known?.state === 'invited') return this.#take(call, undefined);
@@ -348,7 +330,7 @@ export class CallDirectory implements CallDesk, LiveSound {
     const { callId, carrierCallId, caller } = call;
     if (this.hasEnded(carrierCallId) || this.isLive(carrierCallId)) return;
     const reason = this.isOverBudget ? 'budget' : 'over-capacity';
-    this.#record({ ...this.#invited(callId), ...call }, { reason, outcome: 'busy' });
+    this.#ended.record({ ...this.#invited(callId), ...call }, { reason, outcome: 'busy' });
     this.#reject(call, 'busy');
     this.#env.logger.warn({ callId, caller: maskPhone(caller), reason }, 'call refused');
   }
@@ -386,20 +368,20 @@ export class CallDirectory implements CallDesk, LiveSound {
     }
     // Behind the wait: it may have begun meanwhile.
     if (this.#isDraining) {
-      this.#record(admission, { reason: 'over-capacity', outcome: 'failed' });
+      this.#ended.record(admission, { reason: 'over-capacity', outcome: 'failed' });
       throw new LimitError('Call not placed: the server is draining.');
     }
     if (this.isOverloaded) {
-      this.#record(admission, { reason: 'over-capacity', outcome: 'failed' });
+      this.#ended.record(admission, { reason: 'over-capacity', outcome: 'failed' });
       throw new LimitError('Call not placed: the server is overloaded.');
     }
     if (isFull) {
-      this.#record(admission, { reason: 'over-capacity', outcome: 'failed' });
+      this.#ended.record(admission, { reason: 'over-capacity', outcome: 'failed' });
       throw new LimitError(`Call not placed: all ${maxCalls} calls that maxCalls allows are up.`);
     }
     const exhausted = this.budget?.exhausted;
     if (exhausted !== undefined) {
-      this.#record(admission, { reason: 'budget', outcome: 'failed' });
+      this.#ended.record(admission, { reason: 'budget', outcome: 'failed' });
       throw new LimitError(`Call not placed: budget.${exhausted} is used up.`);
     }
     const ended = this.#records.ended(admission.callId);
@@ -443,8 +425,7 @@ export class CallDirectory implements CallDesk, LiveSound {
 
   /** What became of a recording that another process has left of a call that is over. */
   recordedLocally(record: CallRecord, recording: LocalRecording): void {
-    const call = this.#registry.ended(record.callId) ?? recallCall(record, this.#env);
-    call.ledger.recordedLocally(recording);
+    this.#ended.recordedLocally(record, recording);
   }
 
   drain(isDraining = true): void {
@@ -454,14 +435,14 @@ export class CallDirectory implements CallDesk, LiveSound {
   async shutDown(timeoutMs: number): Promise<void> {
     this.#isShuttingDown = true;
     this.#preparations.close();
-    this.#costs.close();
+    this.#ended.close();
     for (const choosing of [...this.#choosing]) {
-      this.#record(choosing.call, { reason: 'server-shutdown', outcome: 'canceled' });
+      this.#ended.record(choosing.call, { reason: 'server-shutdown', outcome: 'canceled' });
       this.#reject(choosing.call, 'rejected');
       choosing.abandon();
     }
     for (const session of this.#registry.sessions()) session.shutDown();
-    await this.#teardowns.finish(timeoutMs);
+    await this.#ended.finish(timeoutMs);
   }
 
   /** Another process has the call. */
@@ -534,7 +515,7 @@ export class CallDirectory implements CallDesk, LiveSound {
   }
 
   #turnAway(call: WaitingCall, reason: 'busy' | 'rejected'): CallAnswer {
-    this.#record(call, { reason: 'rejected', outcome: reason === 'busy' ? 'busy' : 'canceled' });
+    this.#ended.record(call, { reason: 'rejected', outcome: reason === 'busy' ? 'busy' : 'canceled' });
     this.#reject(call, reason);
     return { type: reason === 'busy' ? 'busy' : 'reject' };
   }
@@ -577,16 +558,16 @@ export class CallDirectory implements CallDesk, LiveSound {
     }
     if (report.type === 'resume') return this.#resume(report.number, report, host);
     const over = registry.ended(callId);
-    if (over !== undefined) return this.#hearLate(over, report);
+    if (over !== undefined) return this.#ended.hear(over, report);
     const known = registry.find(carrierCallId);
     if (known?.state === 'live') return known.session.report(report, host);
-    if (known?.state === 'ended') return this.#hearLate(known.call, report);
+    if (known?.state === 'ended') return this.#ended.hear(known.call, report);
     if (this.hasEnded(carrierCallId)) return wantsAnswer(report) ? HANG_UP : undefined;
     if (report.type !== 'status' || report.status !== 'completed') return undefined;
     // Its stream never came, or it has not rung here yet.
     if (known?.state === 'invited') void this.#endInvited(known.call, report);
     else if (known?.state === 'choosing') {
-      this.#record(known.choosing.call, reportedBriefly(known.choosing.call, report));
+      this.#ended.record(known.choosing.call, reportedBriefly(known.choosing.call, report));
       known.choosing.abandon();
     } else registry.announce(report);
     return undefined;
@@ -595,7 +576,7 @@ export class CallDirectory implements CallDesk, LiveSound {
   /** The carrier says that a call is over whose stream has not come here. */
   async #endInvited(call: InvitedCall, report: EndReport): Promise<void> {
     if (this.#env.others !== undefined) await this.#env.others.asked(call.callId);
-    if (this.#invited(call.callId) !== undefined) this.#record(call, reportedBriefly(call, report));
+    if (this.#invited(call.callId) !== undefined) this.#ended.record(call, reportedBriefly(call, report));
   }
 
   /** A call without a session asks to go on. */
@@ -610,22 +591,6 @@ export class CallDirectory implements CallDesk, LiveSound {
     const at = { carrier, host: this.#env.publicHost() ?? host, holdSeconds: UNKNOWN_HOLD_SECONDS };
     const resume = resumeAt({ callId, number: number + 1 }, at);
     return resume === undefined ? HANG_UP : { type: 'hold', resume };
-  }
-
-  #hearLate(call: EndedCall, report: CallReport): CallAnswer | undefined {
-    if (call.provesOrphan(report)) this.#hangUpOrphan(call);
-    // Elsewhere the reply to the report hangs up.
-    else if (this.#env.carrier.commands !== undefined && call.leavesCallerAlone(report))
-      this.#teardowns.begin(call, 'check');
-    return call.hear(report);
-  }
-
-  /** The call was given up because nothing showed that it exists, and it does. One that was called off only waited to be named. */
-  #hangUpOrphan(call: EndedCall): void {
-    this.#registry.end(call);
-    if (call.isTakingLeave) return;
-    call.ledger.note('CARRIER_FAILED', 'The carrier had placed the call after all; it was hung up.');
-    this.#teardowns.begin(call, 'hang-up');
   }
 
   /** Tells the carrier to open a stream, and remembers that it was told. */
@@ -663,7 +628,7 @@ export class CallDirectory implements CallDesk, LiveSound {
       preparations: this.#preparations,
       states: this.#states,
       claim: (id) => this.#registry.claim(id, session),
-      ended: (remains) => this.#ended(remains),
+      ended: (remains) => this.#ended.add(remains),
       identified: (callId, id) => {
         const call = this.#registry.ended(callId);
         call?.identify(id);
@@ -682,18 +647,6 @@ export class CallDirectory implements CallDesk, LiveSound {
     if (!this.isOver(admission.callId)) return admission;
     if (this.#env.carrier.streamTokenKey === undefined) return { ...admission, callId: randomUUID() };
     throw new RequestError('REQUEST_CONFLICT', 'The call is over.');
-  }
-
-  #ended(remains: CallRemains): void {
-    const call = new EndedCall(remains);
-    this.#registry.end(call);
-    if (remains.teardown !== undefined) this.#teardowns.keep(remains.teardown);
-    if (!this.#isShuttingDown) this.#costs.follow(call);
-  }
-
-  /** A call that never had a session. */
-  #record(call: BriefCall, ending: BriefEnding): void {
-    this.#registry.end(recordBriefly(call, ending, this.#env));
   }
 
   /** Turns a call away where the carrier needs a command for it, once the webhook is answered. */

@@ -9,6 +9,9 @@ import { COMMAND_MS } from '../handover/predecessor.js';
 import type { OtherProcess, RemoteCommand } from '../handover/remote-controls.js';
 import {
   askNode,
+  isAnswering,
+  isUnreached,
+  reachableNodes,
   type CallPlace,
   type NodeRequest,
   type NodeRequests,
@@ -180,10 +183,8 @@ export class CallFinder implements OtherProcess {
     return owner === undefined || owner.nodeId === this.#parts.nodeId ? {} : { owner };
   }
 
-  /** Who can be asked, also those that are cut off from the broker. */
   get #others(): readonly ClusterNode[] {
-    const all = [...this.#coordinator.nodes(), ...this.#coordinator.silent()];
-    return all.filter(({ nodeId }) => nodeId !== this.#parts.nodeId);
+    return reachableNodes(this.#coordinator);
   }
 
   /**
@@ -266,16 +267,6 @@ export class CallFinder implements OtherProcess {
 
   async isAlive(nodeId: string): Promise<boolean> {
     await this.#meet(nodeId);
-    const request = { type: 'who-has', callId: null, ask: { callIds: [] } } as const;
-    const asked = askNode(this.#coordinator, nodeId, { request, timeoutMs: PROBE_MS });
-    return asked.then(
-      () => true,
-      (error: unknown) => !isUnreached(error),
-    );
+    return isAnswering(this.#coordinator, nodeId, PROBE_MS);
   }
-}
-
-/** True for a node that is not there, or has not answered. */
-export function isUnreached(error: unknown): boolean {
-  return OffhookError.isInstance(error) && error.code === 'CLUSTER_FAILED';
 }

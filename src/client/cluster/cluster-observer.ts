@@ -12,10 +12,10 @@ import { ClusterMetrics } from '../../observability/cluster-metrics.js';
 import type { BrokerPlace } from '../../options/cluster.js';
 import type { CallStore } from '../../stores/call-store.js';
 import { controlsOver } from '../handover/remote-controls.js';
-import { CallFinder, isUnreached } from './call-finder.js';
+import { CallFinder } from './call-finder.js';
 import { ClusterFacts } from './cluster-facts.js';
 import { MissedFacts } from './missed-facts.js';
-import { askNode } from './requests.js';
+import { askNode, isUnreached } from './requests.js';
 
 const LOOK_MS = 1000;
 /** What is shown first is whole, if the broker tells it in that time. */

@@ -7,9 +7,12 @@ import type { CallEvent, FactPlace } from '../../contract/call-event.js';
 import type { CallRecord } from '../../contract/call-record.js';
 import { isNewer, termOf } from '../../events/reduce.js';
 import type { CallStore } from '../../stores/call-store.js';
+import { PROBE_MS } from './call-finder.js';
 import type { ClusterFacts } from './cluster-facts.js';
 import {
   askNode,
+  isAnswering,
+  reachableNodes,
   type CallPlace,
   type KnownCall,
   type NodeRequest,
@@ -193,7 +196,7 @@ export class MissedFacts {
   async #lostOf(active: readonly CallRecord[]): Promise<{ lost: CallRecord[]; isSure: boolean }> {
     const listed = this.#others;
     const { nodeId: own, placesOf, coordinator } = this.#parts;
-    const nodes = [...listed, ...coordinator.silent().map(({ nodeId }) => nodeId)];
+    const nodes = reachableNodes(coordinator).map(({ nodeId }) => nodeId);
     const asked = active.filter(({ nodeId }) => nodeId === own || nodes.includes(nodeId));
     if (asked.length === 0) return { lost: [], isSure: true };
     const callIds = asked.map(({ callId }) => callId);
@@ -222,10 +225,10 @@ export class MissedFacts {
 
   /** Nodes that are cut off from the broker, and answer. */
   async #livingSilent(): Promise<string[]> {
-    const asked = this.#parts.coordinator.silent().map(async ({ nodeId }) => {
-      const answer = await this.#ask(nodeId, { type: 'who-has', callId: null, ask: { callIds: [] } });
-      return answer === undefined ? [] : [nodeId];
-    });
+    const { coordinator } = this.#parts;
+    const asked = coordinator
+      .silent()
+      .map(async ({ nodeId }) => ((await isAnswering(coordinator, nodeId, PROBE_MS)) ? [nodeId] : []));
     return (await Promise.all(asked)).flat();
   }
 

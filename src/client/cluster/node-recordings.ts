@@ -7,8 +7,7 @@ import type { CallRecord, LocalRecording } from '../../contract/call-record.js';
 import type { PlayableRecording, RecordingSource } from '../../dashboard/call-audio.js';
 import type { CallStore } from '../../stores/call-store.js';
 import type { LocalRecordings } from '../local-recordings.js';
-import { isUnreached } from './call-finder.js';
-import { askNode, type NodeRequests, type RequestHandlers } from './requests.js';
+import { askNode, isUnreached, type NodeRequests, type RequestHandlers } from './requests.js';
 
 /** In one message, in bytes. */
 const PART_BYTES = 256 * 1024;

@@ -5,7 +5,7 @@ import type { Coordinator, KeptState } from '../../cluster/coordinator.js';
 import type { CallRecord } from '../../contract/call-record.js';
 import type { CallStore } from '../../stores/call-store.js';
 import { PROBE_MS } from './call-finder.js';
-import { askNode } from './requests.js';
+import { isAnswering } from './requests.js';
 
 /** A call that this node has from one that is gone. */
 export interface InheritedCall {
@@ -100,10 +100,8 @@ export class OrphanedCalls {
     const silent = coordinator.silent().map(({ nodeId }) => nodeId);
     this.#isAnyGone ||= this.#silent.some((nodeId) => !silent.includes(nodeId) && !alive.has(nodeId));
     this.#silent = silent;
-    const request = { type: 'who-has', callId: null, ask: { callIds: [] } } as const;
     // Who does not answer is not among them for long.
-    for (const nodeId of silent)
-      void askNode(coordinator, nodeId, { request, timeoutMs: PROBE_MS }).catch(() => {});
+    for (const nodeId of silent) void isAnswering(coordinator, nodeId, PROBE_MS);
   }
 
   /**

@@ -1,6 +1,6 @@
 // What nodes of a cluster ask each other: the types of their messages, and how one is sent and read.
-import type { Coordinator, NodeMessage } from '../../cluster/coordinator.js';
-import { NotFoundError } from '../../base/errors.js';
+import type { ClusterNode, Coordinator, NodeMessage } from '../../cluster/coordinator.js';
+import { NotFoundError, OffhookError } from '../../base/errors.js';
 import type { WaitingCall } from '../../calls/call-desk.js';
 import type { ChosenAgent } from '../../calls/choice/call-choice.js';
 import type { WebhookRequest } from '../../carriers/carrier.js';
@@ -141,6 +141,30 @@ export type RequestHandlers = {
     about: { readonly callId: string; readonly from: string },
   ) => Promise<NodeRequests[T]['answer']>;
 };
+
+/** Other nodes that can be asked, also those that are cut off from the broker. */
+export function reachableNodes(coordinator: Coordinator): readonly ClusterNode[] {
+  const all = [...coordinator.nodes(), ...coordinator.silent()];
+  return all.filter(({ nodeId }) => nodeId !== coordinator.nodeId);
+}
+
+/** Whether a node answers in time, whatever it says. Never rejects. */
+export async function isAnswering(
+  coordinator: Coordinator,
+  nodeId: string,
+  timeoutMs: number,
+): Promise<boolean> {
+  const request = { type: 'who-has', callId: null, ask: { callIds: [] } } as const;
+  return askNode(coordinator, nodeId, { request, timeoutMs }).then(
+    () => true,
+    (error: unknown) => !isUnreached(error),
+  );
+}
+
+/** True for a node that is not there, or has not answered. */
+export function isUnreached(error: unknown): boolean {
+  return OffhookError.isInstance(error) && error.code === 'CLUSTER_FAILED';
+}
 
 /** Of the others that answer in time. Never rejects. */
 export async function askStandings(

@@ -191,12 +191,22 @@ describeOnRedis('RedisCoordinator', (program) => {
     expect(node.leaseLeftMs).toBe(0);
   });
 
-  it('a node that does not say goodbye is gone for the others after its lease', async () => {
+  it('a node that does not say goodbye is gone for the others after its lease, and is asked while it answers', async () => {
     const clock = new FakeClock();
-    await join('a', { clock });
+    const silent = await join('a', { clock });
     const two = await join('b');
     expect(idsOf(two)).toEqual(['a', 'b']);
     await soon(() => expect(idsOf(two)).toEqual(['b']));
+    const ask = () => two.send('a', { type: 'here?', callId: null, body: '' }, 300);
+    const silentIds = () => two.silent().map(({ nodeId }) => nodeId);
+    await expect(ask()).resolves.toBe('here');
+    expect(silentIds()).toEqual(['a']);
+    const closing = silent.close();
+    await clock.advanceAsync(1000);
+    await closing;
+    await expect(ask()).rejects.toMatchObject(AWAY);
+    expect(silentIds()).toEqual(['a']);
+    await soon(() => expect(silentIds()).toEqual([]));
   });
 
   it('a broker that died and came back empty is told everything again', async () => {
