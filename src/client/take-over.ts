@@ -71,7 +71,7 @@ export async function takeOver(store: CallStore, parts: TakeOverParts, kept?: Ke
   }
   await bus.settled();
   const lost = active.length - resumed.size;
-  if (resumed.size > 0) logger.info({ calls: resumed.size }, 'taking up the calls of the previous process');
+  if (resumed.size > 0) logger.info({ calls: resumed.size }, 'taking up the calls of a process that is gone');
   if (lost > 0) logger.warn({ calls: lost }, 'calls of the previous process were lost');
   const { calls } = await store.list({ limit: MAX_RECALLED, status: 'completed' });
   for (const record of calls) if (!isHad(record.callId)) desk.recall(record);

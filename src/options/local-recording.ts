@@ -63,7 +63,7 @@ export function checkLocalRecording(
       example: "{ en: 'This call is recorded.' }",
     }),
     pausesForKeys: checkBoolean('localRecording.pauseForKeys', options.pauseForKeys, !surroundings.keepsKeys),
-    key: checkKey(options.key),
+    key: 'key' in options ? checkKey(options.key) : undefined,
     keepMs: keepDays === undefined ? undefined : keepDays * DAY_MS,
     maxBytes: checkNumber('localRecording.maxBytes', options.maxBytes, {
       min: 1_000_000,
@@ -90,12 +90,12 @@ function refuseUnsafe({ dataDir, hasStore, reach }: RecordingSurroundings): void
   demandToken('localRecording', reach);
 }
 
-function checkKey(value: unknown): Uint8Array | undefined {
-  if (value === undefined) return undefined;
+/** A variable that is not set must not read like no encryption. */
+function checkKey(value: unknown): Uint8Array {
   const key = typeof value === 'string' && BASE64.test(value) ? Buffer.from(value, 'base64') : undefined;
   if (key?.length === KEY_BYTES) return key;
   throw new ConfigError(
     'CONFIG_INVALID',
-    'localRecording.key must be 32 bytes in base64. Make one with: openssl rand -base64 32',
+    `localRecording.key ${value === undefined ? 'is undefined: it ' : ''}must be 32 bytes in base64. Make one with: openssl rand -base64 32`,
   );
 }

@@ -6,7 +6,7 @@ import type { PrivacyPolicy } from '../calls/privacy/private-facts.js';
 export interface PrivacyOptions {
   /** `redacted`: card, account and phone numbers and e-mail addresses are replaced, such as by `[card number]`, in what reaches disk, page, exports, spans, `onTranscript`, `onMetrics` and `onCallEnd`; what tools are called with, and give, is left out. `none`: no words of caller, agent or tools reach these. Live calls then end with their process, since another one would need the words; excludes `takeOver`. @default 'full' */
   transcript?: 'full' | 'redacted' | 'none' | undefined;
-  /** `none`: digits of keys that are pressed or sent are left out in the same places; the transcript says `[keys]`. Tools may be called with them: what these are called with, give, and say of a failure is left out. What the agent repeats of keys, also in the summary of a hand-off, is transcript. @default 'full' */
+  /** `none`: digits of keys that are pressed or sent are left out in the same places; `userText` of a turn says `[keys]`. Tools may be called with them: what these are called with, give, and say of a failure is left out. What the agent repeats of keys, also in the summary of a hand-off, is transcript. @default 'full' */
   keys?: 'full' | 'none' | undefined;
 }
 

@@ -15,7 +15,8 @@ const FORMAT_PCM = 0x0001;
 const FORMAT_ALAW = 0x0006;
 const FORMAT_MULAW = 0x0007;
 const FORMAT_EXTENSIBLE = 0xfffe;
-const STREAMED_SIZE = 0xffffffff;
+/** Who does not know how much there will be announces the most that there can be: all, or what leaves room for the header. */
+const STREAMED_SIZE = 0xffffff00;
 /** Chunks that writers put behind the audio; they tell an empty data chunk from a streamed one. */
 const TRAILING_CHUNK = /^(LIST|fact|cue |bext|smpl|PEAK|JUNK|id3 |ID3 )$/;
 
@@ -95,7 +96,7 @@ export function readWav(bytes: Uint8Array): WavAudio {
     if (name === 'data') {
       if (format === undefined) fail('its data chunk comes before the fmt chunk.');
       const emptyOnPurpose = size === 0 && left >= 8 && TRAILING_CHUNK.test(chunkName(view, start));
-      const streamed = size === STREAMED_SIZE || (size === 0 && !emptyOnPurpose);
+      const streamed = size >= STREAMED_SIZE || (size === 0 && !emptyOnPurpose);
       if (!streamed && size > left)
         fail(`it is cut off: ${size} bytes of audio are announced, ${left} are there.`);
       const length = streamed ? left : size;

@@ -76,7 +76,7 @@ describe('a call that the last process has left', () => {
   it('is taken up, and ends with the server where nothing comes of it', async () => {
     const { ended, calls, phone, sentences } = await next(await leave('desk'), [{ name: 'desk' }]);
     expect((await calls.active()).map(({ callId }) => callId)).toEqual(['left']);
-    expect(sentences()).toContain('taking up the calls of the previous process');
+    expect(sentences()).toContain('taking up the calls of a process that is gone');
     await phone.disconnect();
     expect(ended).toMatchObject([{ callId: 'left', endReason: 'server-shutdown', term: 2 }]);
   });

@@ -175,6 +175,19 @@ describeInChromium('a call in detail', (bench) => {
     expect(bench.troubles).toEqual([]);
   });
 
+  it('pauses at Space also behind a click on a time', async () => {
+    const page = await bench.open({ recordings: new OneRecording() });
+    recorded('c1');
+    await page.locator('tbody a').click();
+    await page.getByRole('button', { name: 'Play' }).click();
+    await page.getByRole('button', { name: 'Go to 0:15' }).click();
+    await expect.poll(() => secondsOf(page)).toBeGreaterThan(15);
+    await page.keyboard.press('Space');
+    await expect.poll(() => isPaused(page)).toBe(true);
+    expect(await secondsOf(page)).toBeGreaterThan(15);
+    expect(bench.troubles).toEqual([]);
+  });
+
   it.each(['alaw', 'pcm'] as const)('plays a line of %s, too', async (encoding) => {
     const recordings = new OneRecording();
     recordings.wav = silence(encoding);

@@ -58,6 +58,8 @@ describe('localRecording', () => {
     [{ keepDays: 0 }, 'localRecording.keepDays must be a number'],
     [{ maxBytes: 10 }, 'localRecording.maxBytes must be a whole number'],
     [{ key: 'secret' }, 'openssl rand -base64 32'],
+    [{ key: undefined }, 'localRecording.key is undefined: it must be 32 bytes'],
+    [{ key: '' }, 'openssl rand -base64 32'],
     [{ key: Buffer.alloc(31).toString('base64') }, 'openssl rand -base64 32'],
     [{ key: Buffer.alloc(33).toString('base64') }, 'openssl rand -base64 32'],
   ])('refuses %j', (localRecording, words) => {

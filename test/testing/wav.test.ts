@@ -62,6 +62,7 @@ describe('WAV files', () => {
     ],
     ['chunks behind the audio', riff(chunk('fmt ', fmt(1)), chunk('data', PCM), chunk('LIST', [1, 2]))],
     ['a streamed file, size 0', riff(chunk('fmt ', fmt(1)), chunk('data', PCM, 0))],
+    ['a streamed file, as of a live call', riff(chunk('fmt ', fmt(1)), chunk('data', PCM, 0xffffffd8))],
     ['a streamed file, size 0xFFFFFFFF', riff(chunk('fmt ', fmt(1)), chunk('data', PCM, 0xffffffff))],
     [
       'a streamed file cut inside a sample',

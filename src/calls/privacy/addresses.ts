@@ -75,13 +75,24 @@ export function addressesIn(search: AddressSearch): Address[] {
   return found;
 }
 
-/** From which token on an address has begun whose end is not there yet; undefined where none has. `isInterim`: what follows is being said. */
+/** Nothing of the address is to come: what looks like the end of a spoken one may be a part of a longer one. */
+export function isClosed(search: AddressSearch, { first, end }: Address): boolean {
+  const { text, tokens } = search;
+  const isSaidSo = TOP_LEVELS.has(wordAt(search, end - 1)) || isStop(search, end);
+  const written = text.slice(tokens[first]?.from, tokens[end - 1]?.to);
+  return isSaidSo || written.includes('@') || isBroken(search, end - 1, { isDotOpen: false });
+}
+
+/**
+ * From which token on an address has begun whose end is not there yet; undefined where none has. `behind`: the end of the last one that is closed; a word that announced
+ * that one announces no other. `isInterim`: what follows is being said.
+ */
 export function openAddress(
   search: AddressSearch,
-  { isInterim }: { isInterim: boolean },
+  { behind, isInterim }: { behind: number; isInterim: boolean },
 ): number | undefined {
   const { tokens } = search;
-  const from = Math.max(0, tokens.length - MAX_TOKENS);
+  const from = Math.max(behind, tokens.length - MAX_TOKENS);
   let [cue, dot, at]: (number | undefined)[] = [undefined, undefined, undefined];
   for (let index = from; index < tokens.length; index += 1) {
     const word = wordAt(search, index);

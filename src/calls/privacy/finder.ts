@@ -1,5 +1,5 @@
 // Finds what is not to be kept of a text: numbers of cards, accounts and telephones, and e-mail addresses.
-import { addressesIn, asksForAddress, type AddressSearch, openAddress } from './addresses.js';
+import { addressesIn, asksForAddress, type AddressSearch, isClosed, openAddress } from './addresses.js';
 import { type Cue, cueAt, cueIn, isPrivateCue } from './cues.js';
 import { FILLERS, HOMOPHONES } from './fillers.js';
 import { type Group, groupsOf } from './groups.js';
@@ -102,10 +102,12 @@ class Search {
       findings.push(finding);
       taken.fill(true, first, end);
     };
-    for (const { first, end } of addressesIn(this.#addresses))
+    const addresses = addressesIn(this.#addresses);
+    for (const { first, end } of addresses)
       add(this.#finding('email', { first, end, digits: '', isHeldBack: false }), [first, end]);
     const { end } = this.#context;
-    const open = end && openAddress(this.#addresses, { isInterim: end === 'speaking' });
+    const behind = addresses.findLast((each) => isClosed(this.#addresses, each))?.end ?? 0;
+    const open = end && openAddress(this.#addresses, { behind, isInterim: end === 'speaking' });
     if (open !== undefined && taken[this.#tokens.length - 1] !== true && open < this.#tokens.length) {
       const last = this.#tokens.length;
       add(this.#finding('email', { first: open, end: last, digits: '', isHeldBack: true }), [open, last]);

@@ -12,9 +12,9 @@ export function formatDuration(durationMs: number | null): string {
   return hours > 0 ? `${hours}:${clock.join(':')}` : clock.join(':').replace(/^0/, '');
 }
 
-/** A place on the axis of a call: `1:05`, whole seconds gone by, and `−0:03` before its second 0. */
+/** A place on the axis of a call: `1:05`, whole seconds, and `−0:03` before its second 0. */
 export function formatPlace(ms: number): string {
-  const seconds = Math.floor(ms / 1000);
+  const seconds = Math.trunc(ms / 1000);
   return `${seconds < 0 ? '−' : ''}${formatDuration(Math.abs(seconds) * 1000)}`;
 }
 

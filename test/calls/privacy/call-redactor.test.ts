@@ -45,6 +45,24 @@ function call(state?: CallRedactor['state']) {
   return { redactor, take, say, complete, told, transcript: () => [...shown.values()] };
 }
 
+describe('CallRedactor, with an e-mail address', () => {
+  it('takes no other words with it, in that turn and in those that follow', () => {
+    const { say, complete } = call();
+    expect(say({ text: 'My mail is anna at example dot com. I would like some bread.' })).toBe(
+      'My mail is [e-mail address]. I would like some bread.',
+    );
+    expect(
+      complete({ userText: 'My mail is anna at example dot com. I would like some bread.' }),
+    ).toMatchObject({
+      userText: 'My mail is [e-mail address]. I would like some bread.',
+    });
+    expect(say({ text: 'And a plum cake.', turnIndex: 1 })).toBe('And a plum cake.');
+    expect(complete({ userText: 'And a plum cake.' }, 1)).toMatchObject({ userText: 'And a plum cake.' });
+    const keys = keysAsText('12');
+    expect(complete({ userText: keys }, 2)).toMatchObject({ userText: keys });
+  });
+});
+
 describe('CallRedactor, with a number in pieces', () => {
   it('lets none of it out, whether over segments or turns', () => {
     for (const isTurns of [false, true]) {

@@ -26,6 +26,29 @@ describe('findPrivate', () => {
     expect(found(text)).toEqual([]);
   });
 
+  it.each([
+    ['my mail is anna at example dot com. i would like some bread.', 'anna at example dot com'],
+    ['my email is anna@example.de and a plum cake', 'anna@example.de'],
+    [
+      'meine mail ist anna punkt meier ät beispiel punkt de. und brot',
+      'anna punkt meier ät beispiel punkt de',
+    ],
+    ['meine mail ist anna ät beispiel punkt de und zwei brote bitte', 'anna ät beispiel punkt de'],
+    ['my email address is anna at example dot com and also bread', 'anna at example dot com'],
+  ])('ends an address where it ends, whoever may go on behind: %j', (text, address) => {
+    for (const end of ['open', 'speaking'] as const)
+      expect(found(text, { end })).toEqual([`email: ${address}`]);
+  });
+
+  it('holds back what may be the rest of an address', () => {
+    const rest = (text: string) => found(text, { end: 'open' });
+    expect(rest('my mail is anna at example dot')).toEqual(['email: anna at example dot']);
+    expect(rest('my mail is anna at the')).toHaveLength(1);
+    expect(rest('my mail is anna at example dot my domain')).toEqual([
+      'email: anna at example dot my domain',
+    ]);
+  });
+
   it('tells the kind by what is said around a number', () => {
     expect(found('My card is 4929 1234, the CVC 123.')).toEqual(['card: 4929 1234', 'card: 123']);
     expect(found('Meine Kontonummer ist 48291.')).toEqual(['account: 48291']);

@@ -5,6 +5,7 @@ import {
   formatLatency,
   formatMoney,
   formatNumber,
+  formatPlace,
   formatTime,
   formatWord,
   formatLanguage,
@@ -27,6 +28,13 @@ describe('what the page shows', () => {
     [600_000, '10:00'],
     [3_723_000, '1:02:03'],
   ])('writes a duration of %s ms as %s', (ms, text) => expect(formatDuration(ms)).toBe(text));
+
+  it.each([
+    [0, '0:00'],
+    [1999, '0:01'],
+    [-5, '0:00'],
+    [-3000, '−0:03'],
+  ])('writes a place %s ms into a call as %s', (ms, text) => expect(formatPlace(ms)).toBe(text));
 
   it.each([
     [null, '–'],
