@@ -1,6 +1,3 @@
-// No call dies with its process: a server is killed in the middle of a call, and the next one goes on with it. Whole calls.
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
 import { pause } from '../../src/base/pause.js';
@@ -9,7 +6,7 @@ import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import { setPhrasesFor } from '../../src/engines/languages/set-phrases.js';
 import type { Callee, CallerStep } from '../../src/testing/index.js';
 import { asksUpon, WAIT } from '../support/asking-caller.js';
-import { eventually } from '../support/carrier-phone.js';
+import { eventually, nothingIsKept } from '../support/carrier-phone.js';
 import { KilledPhone, type KilledPhoneOptions } from '../support/killed-phone.js';
 
 const QUESTION: CallerStep = { type: 'say', text: 'What time is it?' };
@@ -280,8 +277,6 @@ describe.concurrent('a server is killed', { timeout: 120_000 }, () => {
     expect(phone.ended.map((told) => told.callId)).toEqual([record.callId]);
     expect(new Set(transcript.map((entry) => entry.id)).size).toBe(transcript.length);
     expect(transcript.every(({ final }) => final)).toBe(true);
-    await eventually('the end of what is kept', async () =>
-      (await readdir(join(phone.dataDir, 'live'))).length === 1 ? true : undefined,
-    );
+    await nothingIsKept(phone.dataDir);
   });
 });

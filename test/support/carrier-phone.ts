@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import type {
   AgentOptions,
   Carrier,
@@ -58,6 +60,13 @@ export async function eventually<T>(
   }
   throw new Error(`waited in vain for ${what}`);
 }
+
+/** Resolves when no live call is kept in the data folder any more: a file goes behind the end that callbacks are told of. */
+export const nothingIsKept = (dataDir: string) =>
+  eventually('the end of what is kept', async () => {
+    const names = await readdir(join(dataDir, 'live'));
+    return names.length === 1 && names[0] === 'alive' ? true : undefined;
+  });
 
 /** What a carrier object is made of for a simulated carrier, as plain data. */
 export function carrierCredentials(simulator: CarrierSimulator): object {

@@ -1,5 +1,5 @@
 // Calls that go from one server to the next in the middle.
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/base/clock.js';
 import { Handover } from '../../../src/client/handover/handover.js';
 import { SIMULATED_CARRIERS } from '../../../src/contract/call-record.js';
 import { asksUpon } from '../../support/asking-caller.js';
-import { eventually } from '../../support/carrier-phone.js';
+import { eventually, nothingIsKept } from '../../support/carrier-phone.js';
 import { Deploy } from '../../support/deploy.js';
 import { isDeep } from '../../support/depth.js';
 import { RecordedLogger } from '../../support/recorded-logger.js';
@@ -53,9 +53,7 @@ describe('a server that takes over', { timeout: 60_000 }, () => {
       expect(record.incidents.map(({ code }) => code)).toEqual(['process-replaced']);
       expect([old.started, old.ended, next.started]).toEqual([[record.callId], [], []]);
       await old.server.closed;
-      await eventually('the end of what is kept', async () =>
-        (await readdir(join(deploy.dataDir, 'live'))).length === 1 ? true : undefined,
-      );
+      await nothingIsKept(deploy.dataDir);
       expect(old.logger.lines.filter(({ level }) => level === 'error')).toEqual([]);
       expect(next.logger.lines.filter(({ level }) => level === 'error')).toEqual([]);
     },

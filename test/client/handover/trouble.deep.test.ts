@@ -1,5 +1,5 @@
 // What goes wrong while calls go from one server to the next.
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
@@ -13,7 +13,7 @@ import { Peer } from '../../../src/server/peer.js';
 import { StateFolder } from '../../../src/stores/state-folder.js';
 import type { CallerStep } from '../../../src/testing/index.js';
 import { asksUpon, WAIT } from '../../support/asking-caller.js';
-import { eventually } from '../../support/carrier-phone.js';
+import { eventually, nothingIsKept } from '../../support/carrier-phone.js';
 import { Deploy } from '../../support/deploy.js';
 import type { ForkedPhone, ServedPhone } from '../../support/served-phone.js';
 
@@ -262,7 +262,7 @@ describe('a call that is given away before it is on disk', { timeout: 120_000 },
     expect(said(await ended(next))).toEqual([GREETING, QUESTION, ANSWER]);
     expect(writes.sinceHeld).toBeGreaterThan(0);
     await old.server.closed;
-    expect(await readdir(join(deploy.dataDir, 'live'))).toEqual(['alive']);
+    await nothingIsKept(deploy.dataDir);
   });
 
   it.each(SIMULATED_CARRIERS)(
@@ -294,7 +294,7 @@ describe('a call that is given away before it is on disk', { timeout: 120_000 },
       expect(record).toMatchObject({ callId, endReason: 'caller-hangup', term: 2, error: null });
       // As if nothing had happened: who has noticed nothing is told nothing.
       expect(said(record)).toEqual([GREETING, QUESTION, ANSWER]);
-      expect(await readdir(join(deploy.dataDir, 'live'))).toEqual(['alive']);
+      await nothingIsKept(deploy.dataDir);
       expect(errorsOf(next)).toEqual([]);
     },
   );
@@ -325,7 +325,7 @@ describe('a call that is given away before it is on disk', { timeout: 120_000 },
       expect(record).toMatchObject({ endReason: 'caller-hangup', error: null });
       expect(said(record)).toEqual([GREETING, expect.stringMatching(/^agent: I am back/), QUESTION, ANSWER]);
       expect(old.started).toEqual([callId]);
-      expect(await readdir(join(deploy.dataDir, 'live'))).toEqual(['alive']);
+      await nothingIsKept(deploy.dataDir);
     },
   );
 });
@@ -538,7 +538,7 @@ describe('the process that hands over', { timeout: 120_000 }, () => {
       // The agent may have begun to say that nobody answers, behind the caller's first word.
       const heard = said(record).filter((line) => !line.startsWith('agent: I am'));
       expect(heard.slice(-2)).toEqual([QUESTION, ANSWER]);
-      expect(await readdir(join(deploy.dataDir, 'live'))).toEqual(['alive']);
+      await nothingIsKept(deploy.dataDir);
     },
   );
 });
