@@ -55,28 +55,88 @@ export function originOf({ originId, nodeId }: { originId?: string; nodeId: stri
   return originId ?? nodeId;
 }
 
-/** Facts that whoever takes a call over can take back. */
-const MAX_TAKEN_BACK = 8;
-/** What a record was before, the last one last: copies, so that none of them keeps what was before itself. They share what did not change. */
-const earlier = new WeakMap<CallRecord, readonly CallRecord[]>();
+/** Facts that whoever takes a call over can take back, at least: a server that is cut off from the others goes on stating some for seconds. */
+const TAKEN_BACK = 32;
+/** The same of a call that is over. */
+const TAKEN_BACK_AT_END = 8;
+
+/** What a record was made of last. */
+interface Past {
+  /** Before the facts: a copy, so that it keeps nothing of what was before itself. Undefined where the first of them opened the record. */
+  readonly start: CallRecord | undefined;
+  readonly facts: readonly CallEvent[];
+  /** A copy of what it was behind so many of them. */
+  readonly middle: { readonly record: CallRecord; readonly count: number } | undefined;
+}
+
+const pasts = new WeakMap<CallRecord, Past>();
 
 /**
  * The record after `event`. Returns a new object, sharing what did not change; the given one stays as it was.
  * An event that is part of the record already (its `term` and `seq` not above the record's) changes nothing. A call ends once in a term: after
  * the end only late facts change anything but `seq`. Who takes the call over and goes on with it undoes the end that a process before had
  * stated, by any fact but a late one. It also takes back what it did not know: any fact in a higher term, with a `seq` that the record has, goes on behind
- * the fact before that one, where this is among the last 8 that this function has put into the record.
+ * the fact before that one, where this is among the last 32 that this function has put into the record, or the last 8 of a call that is over.
  */
 export function reduceCall(record: CallRecord | undefined, event: CallEvent): CallRecord {
   if (record !== undefined && !isNewer(event, record)) return record;
-  const past = record === undefined ? [] : [...(earlier.get(record) ?? []), { ...record }];
-  const known = past.slice(0, knownBy(event, past));
-  const base = known.at(-1);
+  const past = record === undefined ? NOTHING : (pasts.get(record) ?? { ...NOTHING, start: { ...record } });
+  const known = knownPast(past, event);
+  const isTakenBack = known.facts.length < past.facts.length;
+  const base = isTakenBack ? replayPast(known) : record;
   const after = base === undefined ? openRecord(event) : { ...base };
   apply(after, event);
-  if (event.type === 'turn.completed') after.latency = summarizeLatency(after.turns);
-  earlier.set(after, known.slice(-MAX_TAKEN_BACK));
+  if (event.type === 'turn.completed' || isTakenBack) after.latency = summarizeLatency(after.turns);
+  const grown = { ...known, facts: [...known.facts, event] };
+  pasts.set(after, event.type === 'call.ended' ? atEnd(grown) : shortened(grown, after));
   return after;
+}
+
+const NOTHING: Past = { start: undefined, facts: [], middle: undefined };
+
+/** As much of it as whoever states this fact goes on behind. */
+function knownPast({ start, facts, middle }: Past, event: CallEvent): Past {
+  const count = start === undefined ? knownBy(event, facts) : knownBy(event, [start, ...facts]) - 1;
+  if (count === facts.length) return { start, facts, middle };
+  return {
+    start,
+    facts: facts.slice(0, count),
+    middle: middle && middle.count <= count ? middle : undefined,
+  };
+}
+
+/** But for `latency`. */
+function replayPast({ start, facts, middle }: Past): CallRecord | undefined {
+  let record = middle?.record ?? start;
+  record &&= { ...record };
+  for (const fact of facts.slice(middle?.count ?? 0)) {
+    record ??= openRecord(fact);
+    apply(record, fact);
+  }
+  return record;
+}
+
+/** `record` is what all of it makes. */
+function shortened({ start, facts, middle }: Past, record: CallRecord): Past {
+  const count = middle?.count ?? 0;
+  if (facts.length - count < TAKEN_BACK) return { start, facts, middle };
+  const next = { ...record };
+  if (middle === undefined) return { start, facts, middle: { record: next, count: facts.length } };
+  const left = facts.slice(count);
+  return { start: middle.record, facts: left, middle: { record: next, count: left.length } };
+}
+
+function atEnd(past: Past): Past {
+  const { facts } = past;
+  const count = facts.length - TAKEN_BACK_AT_END;
+  if (count <= 0) return past;
+  const { middle } = past;
+  const left = {
+    ...past,
+    facts: facts.slice(0, count),
+    middle: middle && middle.count <= count ? middle : undefined,
+  };
+  return { start: replayPast(left), facts: facts.slice(count), middle: undefined };
 }
 
 /** How many of these, of which the last is the newest, whoever states this fact goes on behind: all where none is in front of it. */

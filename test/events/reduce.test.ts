@@ -552,8 +552,29 @@ describe('a call that another process takes over', () => {
     expect(textsOf(replay(rest, copy))).toEqual(['heard', 'more']);
     const turns = (count: number) =>
       Array.from({ length: count }, (_, index): CallFact => ({ type: 'turn.started', turnIndex: index }));
-    const goneOn = (count: number) => replay([...stamp([started(), ...turns(count)]), ...next(turns(1), 2)]);
-    expect([goneOn(8)?.turnCount, goneOn(9)?.turnCount]).toEqual([1, 9]);
+    const goneOn = (count: number, ...last: CallFact[]) =>
+      replay([...stamp([started(), ...turns(count), ...last]), ...next(turns(1), 2)])?.turnCount;
+    expect([goneOn(32), goneOn(64)]).toEqual([1, 64]);
+    expect([goneOn(7, ended()), goneOn(8, ended())]).toEqual([1, 8]);
+  });
+
+  it('has the record that all of its facts make, wherever the next process goes on', () => {
+    for (const count of [9, 32, 33, 64, 65, 96, 97, 200])
+      for (const unknown of [1, 2, 8, 31, 32]) {
+        if (unknown > count) continue;
+        const first = stamp([
+          started(),
+          ...Array.from({ length: count }, (_, index) => entry(`e${index}`, 'on', true)),
+        ]);
+        const from = count + 2 - unknown;
+        const again = next([status('active'), entry('again', 'more', true)], from, 2);
+        // And once more, from in front of where that began, where the first one is still known.
+        const third = next([entry('third', 'and more', true)], unknown < 32 ? from - 1 : from, 3);
+        const facts = [...first, ...again, ...third];
+        const record = replay(facts);
+        expect(record?.transcript.at(-1)?.text).toBe('and more');
+        expect(record).toEqual(replayCall(facts));
+      }
   });
 
   it('hears no more of the process before it, whatever that says and however high it counts', () => {
