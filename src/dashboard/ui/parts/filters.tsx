@@ -4,7 +4,7 @@ import { CALL_OUTCOMES, END_REASONS } from '../../../contract/call-record.js';
 import type { CallSummary } from '../../../contract/dashboard-api.js';
 import { CALL_FACETS, type CallFacet, MAX_AMOUNT } from '../../../events/call-filter.js';
 import { formatWord } from '../format.js';
-import { update } from '../state/app-store.js';
+import { readState, update } from '../state/app-store.js';
 import { nameIncident } from '../state/timeline.js';
 import { type Choices, countChoices, DIRECTIONS, NO_CHOICES, namesOf, type View } from '../state/view.js';
 
@@ -52,7 +52,7 @@ export function Filters({ view, calls }: { view: View; calls: readonly CallSumma
 }
 
 function Conditions({ view, calls }: { view: View; calls: readonly CallSummary[] }) {
-  const { direction, outcome, endReason, carrier, minLatencyMs, minCost } = view;
+  const { direction, outcome, endReason, carrier } = view;
   return (
     <div class="conditions">
       <Choice
@@ -83,18 +83,8 @@ function Conditions({ view, calls }: { view: View; calls: readonly CallSummary[]
       {CALL_FACETS.map((facet) => (
         <Facet key={facet} facet={facet} view={view} calls={calls} />
       ))}
-      <Amount
-        label="Average latency from, in milliseconds"
-        hint="Latency ≥ ms"
-        value={minLatencyMs}
-        choose={(value) => change({ minLatencyMs: value })}
-      />
-      <Amount
-        label="Cost from, in dollars"
-        hint="Cost ≥ $"
-        value={minCost}
-        choose={(value) => change({ minCost: value })}
-      />
+      <Amount label="Average latency from, in milliseconds" hint="Latency ≥ ms" of="minLatencyMs" />
+      <Amount label="Cost from, in dollars" hint="Cost ≥ $" of="minCost" />
     </div>
   );
 }
@@ -136,13 +126,9 @@ function toAmount(text: string): number | null {
 }
 
 /** What is typed stands as it is typed for as long as it means what is chosen. */
-function Amount(props: {
-  label: string;
-  hint: string;
-  value: number | null;
-  choose: (value: number | null) => void;
-}) {
-  const { label, hint, value, choose } = props;
+function Amount({ label, hint, of }: { label: string; hint: string; of: 'minLatencyMs' | 'minCost' }) {
+  // As it is chosen by now: a letter is drawn before the page is.
+  const value = readState().view[of];
   const [text, setText] = useState('');
   const written = value === null ? '' : String(value);
   return (
@@ -155,7 +141,7 @@ function Amount(props: {
       value={toAmount(text) === value ? text : written}
       onInput={(event) => {
         setText(event.currentTarget.value);
-        choose(toAmount(event.currentTarget.value));
+        change({ [of]: toAmount(event.currentTarget.value) });
       }}
     />
   );

@@ -2,7 +2,7 @@
 import { useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import type { RefObject } from 'preact';
 import type { CallRecord } from '../../../contract/call-record.js';
-import { update } from '../state/app-store.js';
+import { readState, update } from '../state/app-store.js';
 import {
   keepOrder,
   LIVE_ORDERS,
@@ -67,7 +67,8 @@ function Search({ view }: { view: LiveView }) {
         aria-label="Search live calls by number, id or agent"
         placeholder="Number, id, agent"
         maxLength={200}
-        value={view.q}
+        // As it is by now: the list may be drawn between a key and the page.
+        value={readState().view.live.q}
         onInput={(event) => change({ q: event.currentTarget.value })}
       />
       <select
