@@ -40,6 +40,12 @@ interface Head {
   readonly length: number;
 }
 
+/** As it goes to the other node. */
+interface SealedMessage {
+  readonly proof: string;
+  readonly sealed: Buffer;
+}
+
 /** What is sealed in an answer. */
 type Answered =
   | { readonly body: string }
@@ -143,11 +149,24 @@ export class NodeMessages {
     }
   }
 
-  #exchange(
+  /**
+   * Once more on another connection where the one that was kept had just been ended: a message that was taken all the same is not taken again. Rejects with
+   * ClusterError.
+   */
+  async #exchange(address: string, message: SealedMessage, timeoutMs: number): Promise<NodeAnswer> {
+    const { clock } = this.#parts;
+    const until = clock.now() + timeoutMs;
+    for (;;) {
+      const answer = await this.#request(address, message, until - clock.now());
+      if (answer !== 'connection was over') return answer;
+    }
+  }
+
+  #request(
     address: string,
-    { proof, sealed }: { proof: string; sealed: Buffer },
+    { proof, sealed }: SealedMessage,
     timeoutMs: number,
-  ): Promise<NodeAnswer> {
+  ): Promise<NodeAnswer | 'connection was over'> {
     const { clock } = this.#parts;
     const url = new URL(NODE_PATH, address);
     const isSecure = url.protocol === 'https:';
@@ -173,7 +192,13 @@ export class NodeMessages {
         }, fail);
       });
       const timer = clock.after(timeoutMs, () => request.destroy(new Error('no answer in time')));
-      request.on('error', fail);
+      request.on('error', (cause: NodeJS.ErrnoException) => {
+        if (!request.reusedSocket || !['ECONNRESET', 'EPIPE'].includes(cause.code ?? '')) fail(cause);
+        else {
+          timer.cancel();
+          resolve('connection was over');
+        }
+      });
       request.end(sealed);
     });
   }

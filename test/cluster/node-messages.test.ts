@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
@@ -58,9 +58,15 @@ describe('NodeMessages', () => {
   async function listen(
     node: NodeMessages,
     answer: AnswerNode = echo,
+    cut: (request: IncomingMessage) => 'before' | 'behind' | undefined = () => undefined,
   ): Promise<{ address: string; came: Came[]; http: Server }> {
     const came: Came[] = [];
     const http = createServer((request, response) => {
+      const isCut = cut(request);
+      if (isCut === 'before') {
+        request.socket.destroy();
+        return;
+      }
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
@@ -69,9 +75,10 @@ describe('NodeMessages', () => {
         came.push({ proof, bytes });
         if (request.url !== NODE_PATH) response.writeHead(404).end();
         else
-          void node
-            .receive({ proof, read: async () => bytes }, answer)
-            .then(({ status, body }) => response.writeHead(status).end(body));
+          void node.receive({ proof, read: async () => bytes }, answer).then(({ status, body }) => {
+            if (isCut === 'behind') request.socket.destroy();
+            else response.writeHead(status).end(body);
+          });
       });
     });
     opened.push({
@@ -103,6 +110,33 @@ describe('NodeMessages', () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect(connections).toBe(1);
+  });
+
+  it.each([
+    ['before it was taken, is sent once more', 'before', 'a hang-up call-1 please'],
+    ['behind that, is taken once', 'behind', 'CLUSTER_FAILED'],
+  ] as const)('on a connection that the other node ends %s', async (_, moment, expected) => {
+    let [taken, connections] = [0, 0];
+    const count: AnswerNode = async (...asked) => {
+      taken += 1;
+      return echo(...asked);
+    };
+    const used = new WeakSet<object>();
+    const { address, http } = await listen(messagesOf('b'), count, ({ socket }) => {
+      const isKept = used.has(socket);
+      used.add(socket);
+      return isKept ? moment : undefined;
+    });
+    http.on('connection', () => {
+      connections += 1;
+    });
+    const node = messagesOf('a');
+    const send = () =>
+      node.send({ nodeId: 'b', address }, MESSAGE, 5000).catch(({ code }: { code: string }) => code);
+    expect(await send()).toBe('a hang-up call-1 please');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await send()).toBe(expected);
+    expect([taken, connections]).toEqual([2, 2]);
   });
 
   it('is taken late, however much has gone to other nodes meanwhile', async () => {
