@@ -581,16 +581,35 @@ export class CallDirectory implements CallDesk, LiveSound {
 
   /** A call without a session asks to go on. */
   #resume(number: number, { callId, carrierCallId }: CallReport, host: string): CallAnswer {
-    if (callId === null || this.#isShuttingDown || number > MAX_RESUMES) return HANG_UP;
+    if (callId === null || this.#isShuttingDown || !mayResume(number, this.#env.carrier)) return HANG_UP;
     if (this.isOver(callId) || this.hasEnded(carrierCallId)) return HANG_UP;
     const known = this.#registry.find(carrierCallId);
-    if (known?.state === 'live' || !asksToResume(this.#env.carrier)) return HANG_UP;
+    if (known?.state === 'live') return HANG_UP;
     // Its stream did not get here.
     if (known?.state === 'invited') return this.#invite(known.call, { ...known.call, number });
     const { carrier } = this.#env;
     const at = { carrier, host: this.#env.publicHost() ?? host, holdSeconds: UNKNOWN_HOLD_SECONDS };
     const resume = resumeAt({ callId, number: number + 1 }, at);
     return resume === undefined ? HANG_UP : { type: 'hold', resume };
+  }
+
+  /** What the carrier does to open the next stream of a call of another process, whoever gets it; undefined where it opens none by an answer. Nothing is known of the call here by that. */
+  inviteAgain(record: CallRecord, next: { number: number; host: string }): CallAnswer | undefined {
+    const { carrier } = this.#env;
+    const { callId, carrierCallId, caller, callee, direction, agent, endedAt } = record;
+    if (carrierCallId === null || endedAt !== null || !mayResume(next.number, carrier)) return undefined;
+    const call = {
+      callId,
+      carrierCallId,
+      caller,
+      callee,
+      direction,
+      number: next.number,
+      agent: agent ?? undefined,
+    };
+    const host = this.#env.publicHost() ?? next.host;
+    const at = { carrier, host, holdSeconds: this.#env.resumeHoldSeconds, nowMs: sharedNow(this.#env) };
+    return { type: 'stream', ...inviteStream(call, at) };
   }
 
   /** Tells the carrier to open a stream, and remembers that it was told. */
@@ -661,6 +680,11 @@ export class CallDirectory implements CallDesk, LiveSound {
       );
     });
   }
+}
+
+/** True where the carrier gets a stream of that number without the call being here. */
+function mayResume(number: number, carrier: CallEnvironment['carrier']): boolean {
+  return number <= MAX_RESUMES && asksToResume(carrier);
 }
 
 /** True for a report that asks what the carrier shall do. */

@@ -59,8 +59,6 @@ const UNHEARD: ReadonlySet<EndReason> = new Set([
   'provider-failed',
   'max-duration',
 ]);
-/** These ask nobody. */
-const ORDERED: ReadonlySet<EndReason> = new Set(['operator-hangup', 'server-shutdown']);
 /** A carrier that takes instructions in replies asks for them within this time after the answer, and opens the stream. */
 const INSTRUCTED_STREAM_MS = 20_000;
 
@@ -110,6 +108,8 @@ export class CallSession {
   #isOver = false;
   /** How it ends unless another process has it, which is being asked. */
   #doubted: CallEnding | undefined;
+  /** How it has ended here: who states that is yet to be known. */
+  #closing: CallEnding | undefined;
   /** Public host that a webhook of the call came to. */
   #webhookHost: string | undefined;
   #identity: CallIdentity;
@@ -383,6 +383,10 @@ export class CallSession {
    * with; undefined for a call that is over.
    */
   letGo(): Omit<CallState, 'facts'> | undefined {
+    return this.#closing === undefined ? this.#leave() : undefined;
+  }
+
+  #leave(): Omit<CallState, 'facts'> | undefined {
     if (this.#isOver) return undefined;
     // The agent stops first: what was heard of it is exact then.
     this.#conversation.detach();
@@ -402,7 +406,7 @@ export class CallSession {
   /** Another process has had the call for some time: as `letGo`, and not even what has happened here is stated. */
   disown(): void {
     this.#ledger.close();
-    this.letGo();
+    this.#leave();
   }
 
   /** False while something is under way that this process alone knows the end of. */
@@ -413,7 +417,7 @@ export class CallSession {
 
   /** True when one more stream would be taken. `number` as in `StreamAdmission`. */
   takesStream(number: number | undefined): boolean {
-    return !this.#isOver && this.#media.takesStream(number);
+    return !this.#context.isOver && this.#media.takesStream(number);
   }
 
   /** Takes a stream's socket. */
@@ -550,7 +554,7 @@ export class CallSession {
 
   /** A stream is over, and the call is not. */
   #resumed(): CallAnswer {
-    if (this.#isOver || this.#standing.over !== undefined) return { type: 'hang-up' };
+    if (this.#context.isOver || this.#standing.over !== undefined) return { type: 'hang-up' };
     this.#transfer.asked();
     // The carrier is told, or will be, what to do instead: neither a stream nor a hang-up may get in the way of that.
     if (this.#announcement.ending !== undefined || this.#transfer.isPending) {
@@ -581,7 +585,7 @@ export class CallSession {
         return session.#identity;
       },
       get isOver() {
-        return session.#isOver;
+        return session.#isOver || session.#closing !== undefined;
       },
       host: () => this.#host(),
       firstStreamHost: this.#seed.streamHost,
@@ -705,7 +709,8 @@ export class CallSession {
   get #obstacles(): CommandObstacles {
     const { isStarted, isOpen } = this.#conversation;
     return {
-      isEnding: this.#standing.over !== undefined || this.#announcement.ending !== undefined || this.#isOver,
+      isEnding:
+        this.#standing.over !== undefined || this.#announcement.ending !== undefined || this.#context.isOver,
       isHandedOver: this.#transfer.isPending,
       isSendingKeys: this.#keys.isSending,
       isMachine: this.#machine?.isMachine === true,
@@ -723,18 +728,46 @@ export class CallSession {
   /** Ends the call. Where other processes may have it, they are asked first. */
   #end(wanted: CallEnding): void {
     const { others } = this.#env;
-    const isUnheard = !this.#media.isThere && (UNHEARD.has(wanted.reason) || this.isPending);
-    const isDoubtful = isUnheard || this.#doubted !== undefined;
-    if (others === undefined || !isDoubtful || ORDERED.has(wanted.reason)) this.#endNow(wanted);
-    else if (this.#doubted !== undefined) this.#doubted = wanted;
-    else void this.#endUnlessElsewhere(wanted, others);
+    const { reason, unrecorded = false } = wanted;
+    if (others === undefined || unrecorded || reason === 'server-shutdown')
+      this.#endNow(this.#closing ?? wanted);
+    else if (this.#closing !== undefined) return;
+    else if (this.#isUnheard(wanted)) void this.#endUnlessElsewhere(wanted, others);
+    else if (others.mayHaveTaken()) void this.#close(wanted, others);
+    else this.#endNow(wanted);
+  }
+
+  /** Nothing is heard of the call: it may be well elsewhere. */
+  #isUnheard({ reason }: CallEnding): boolean {
+    if (reason === 'operator-hangup') return false;
+    if (this.#doubted !== undefined) return true;
+    return !this.#media.isThere && (UNHEARD.has(reason) || this.isPending);
   }
 
   async #endUnlessElsewhere(wanted: CallEnding, others: OtherProcesses): Promise<void> {
+    const isAsked = this.#doubted !== undefined;
     this.#doubted = wanted;
+    if (isAsked) return;
     this.#conversation.detach();
     await others.asked(this.callId);
     if (this.#doubted !== undefined) this.#endNow(this.#doubted);
+  }
+
+  /** Of two processes that have the call, as one that was cut off and the one that has taken its place, one states the end. The caller waits for neither. */
+  async #close(wanted: CallEnding, others: OtherProcesses): Promise<void> {
+    const { carrier, clock } = this.#env;
+    const { carrierCallId } = this;
+    const ending = { ...wanted, at: wanted.at ?? clock.wallNow() };
+    this.#closing = ending;
+    this.#conversation.detach();
+    if (wanted.carrier === 'hang-up' && carrierCallId !== null && carrier.rest.configured)
+      carrier.rest.hangUp(carrierCallId).then(
+        () => (this.#closing = { ...ending, carrier: 'check' }),
+        // The end has it done once more.
+        () => {},
+      );
+    await others.asked(this.callId);
+    this.#endNow(this.#closing);
   }
 
   /** The one way out, whoever comes first. */

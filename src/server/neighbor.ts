@@ -1,14 +1,17 @@
 // Other processes on the same calls: the one before or after this one, or the other nodes of a cluster. What belongs there is answered there, whichever port it came to.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { WebhookRequest } from '../carriers/carrier.js';
+import type { CallAnswer, WebhookRequest } from '../carriers/carrier.js';
 import type { WholeAnswer } from './routes.js';
 
 export interface Neighbor {
   /** True once it takes everything new: this process answers for the calls that it has, and for nothing else. */
   readonly takesNew: boolean;
-  /** Its answer to a webhook about a call that is not here; undefined where it is for this process after all, or cannot be had. Never rejects. */
-  answer(webhook: WebhookRequest, about: WebhookSubject): Promise<WholeAnswer | undefined>;
+  /**
+   * Its answer to a webhook about a call that is not here, or what the carrier shall do while nobody knows who has it; undefined where it is for this process after all,
+   * or cannot be had. Never rejects.
+   */
+  answer(webhook: WebhookRequest, about: WebhookSubject): Promise<WholeAnswer | CallAnswer | undefined>;
   /** Resolves once it is known who has a call that is on its way between the two. Never rejects. */
   settled(ids: readonly (string | null | undefined)[]): Promise<void>;
   /** Where a stream of a call is taken, which may come here because of this. @throws RequestError for one that is taken nowhere. */
@@ -28,6 +31,8 @@ export interface WebhookSubject {
   readonly begins: boolean;
   /** The caller waits for what is answered. */
   readonly asks: boolean;
+  /** Of the stream that may follow the last one, which is over; undefined for any other message. */
+  readonly nextStream?: number | undefined;
   /** Public host that it came to. */
   readonly host: string;
   /** When it began to wait for other processes, on the clock. */

@@ -83,7 +83,8 @@ export function createWebhookRoutes(options: WebhookOptions): WebhookDoors {
         if (isPassed(request) && !neighbor.takesNew) return here();
         const subject = { ...subjectOf(message, options.carrier.id), host };
         const { desk, clock } = options;
-        return answerElsewhere(neighbor, { request, webhook, message, subject, desk, clock, here });
+        const { webhooks } = options.carrier;
+        return answerElsewhere(neighbor, { request, webhook, message, subject, webhooks, desk, clock, here });
       };
       const path = `/webhooks/${door.id}/${route}`;
       routes.set(`GET ${path}`, (request) => answer(request, toWebhookRequest(request, NO_BODY)));
@@ -133,17 +134,20 @@ async function answerElsewhere(
     readonly webhook: WebhookRequest;
     readonly message: CarrierMessage;
     readonly subject: Omit<WebhookSubject, 'since'>;
+    readonly webhooks: Pick<Carrier['webhooks'], 'answer'>;
     readonly desk: CallDesk;
     readonly clock: Clock;
     here(since?: number): Promise<WholeAnswer>;
   },
 ): Promise<WholeAnswer> {
-  const { request, webhook, message, subject, desk, clock, here } = about;
+  const { request, webhook, message, subject, webhooks, desk, clock, here } = about;
   await neighbor.settled(idsOf(message));
   if (isHere(message, desk)) return here();
   if (isPassed(request)) return notHere();
   const since = clock.now();
-  return (await neighbor.answer(webhook, { ...subject, since })) ?? here(since);
+  const answer = await neighbor.answer(webhook, { ...subject, since });
+  if (answer === undefined) return here(since);
+  return 'type' in answer ? toWhole(webhooks.answer(answer)) : answer;
 }
 
 function toWhole({ status, contentType, body }: WebhookReply): WholeAnswer {
@@ -168,7 +172,14 @@ function subjectOf(message: CarrierMessage, carrierId: string): Omit<WebhookSubj
   const rings = message.type === 'incoming-call' && message.direction === 'inbound';
   const own = rings ? null : callId;
   const asks = ['incoming-call', 'resume', 'transfer'].includes(message.type);
-  return { callId: own ?? callIdOf(carrierId, carrierCallId), carrierCallId, begins: rings, asks };
+  const nextStream = message.type === 'resume' ? message.number : undefined;
+  return {
+    callId: own ?? callIdOf(carrierId, carrierCallId),
+    carrierCallId,
+    begins: rings,
+    asks,
+    nextStream,
+  };
 }
 
 function idsOf(message: CarrierMessage): (string | null | undefined)[] {

@@ -212,6 +212,84 @@ describe('CallDirectory', () => {
       ]);
     });
 
+    describe('that another process may have taken', () => {
+      /** A call that is up, and what the others are asked: `answer` lets it be known whether another one has it. */
+      function takenAbout() {
+        let answer: (isTaken: boolean) => void = () => {};
+        const others = {
+          claimedTerm: () => undefined,
+          mayHaveTaken: () => true,
+          asked: (callId: string) =>
+            new Promise<void>((resolve) => {
+              answer = (isTaken) => {
+                if (isTaken) taken.desk.learn({ callId, nodeId: 'node-2', term: 2, type: 'call.status' });
+                resolve();
+              };
+            }),
+        };
+        const taken = new CallBench({ others });
+        const { engine, receiver } = taken.call();
+        const answered = async (isTaken: boolean) => {
+          answer(isTaken);
+          await taken.pass();
+        };
+        return { bench: taken, engine, receiver, answered };
+      }
+      const ends = (of: CallBench) => of.ofType('call.ended');
+
+      it.each([
+        ['the operator', (of: CallBench) => of.desk.hangUp('call-1'), 'operator-hangup'],
+        ['the agent', (of: CallBench) => of.engine.context.endCall('agent-hangup'), 'agent-hangup'],
+      ] as const)(
+        'is hung up at once by %s, and its end is stated once it is known that no other has it',
+        async (_, hangUp, endReason) => {
+          const { bench: taken, engine, answered } = takenAbout();
+          const at = taken.clock.wallNow();
+          hangUp(taken);
+          await taken.pass(5000);
+          expect(taken.rest.requests).toEqual(['hangUp carrier-call-1']);
+          expect(engine.heard).toContain('hold');
+          expect(ends(taken)).toEqual([]);
+          // Nothing brings it back, and nothing else is to be had of it.
+          expect(() => taken.desk.hangUp('call-1')).not.toThrow();
+          expect(taken.report({ type: 'resume', number: 2 })).toEqual({ type: 'hang-up' });
+          expect(taken.desk.expectsStream('call-1', 2)).toBe(false);
+          expect(taken.desk.letGo('call-1')).toBeUndefined();
+          taken.rest.over = true;
+          await answered(false);
+          expect(ends(taken)).toMatchObject([{ endReason, term: 1, at }]);
+          await taken.pass(1000);
+          expect(taken.rest.requests).toEqual(['hangUp carrier-call-1', 'lookUp carrier-call-1']);
+        },
+      );
+
+      it('has no end here where another one has it, and what comes of it here changes nothing', async () => {
+        const { bench: taken, receiver, answered } = takenAbout();
+        taken.desk.hangUp('call-1');
+        receiver.receiveText(text({ type: 'stop' }));
+        receiver.socketClosed(1000);
+        await taken.pass(20_000);
+        expect(ends(taken)).toEqual([]);
+        await answered(true);
+        await taken.pass(60_000);
+        expect(taken.desk.isLive('call-1')).toBe(false);
+        expect(ends(taken)).toEqual([]);
+        expect(taken.rest.requests).toEqual(['hangUp carrier-call-1']);
+      });
+
+      it('has the end that came first, also where the server stops meanwhile', async () => {
+        const { bench: taken, answered } = takenAbout();
+        taken.status('completed', { outcome: 'answered' });
+        await taken.pass(2000);
+        expect(ends(taken)).toEqual([]);
+        taken.desk.hangUp('call-1');
+        await taken.desk.shutDown(1000);
+        expect(ends(taken)).toMatchObject([{ endReason: 'carrier-hangup' }]);
+        await answered(false);
+        expect(ends(taken)).toHaveLength(1);
+      });
+    });
+
     it('uses the host that the webhook came to when no other is known', () => {
       const told = new CallBench({ publicHost: undefined });
       expect(told.ring()).toMatchObject({ url: expect.stringContaining('wss://webhook.example/') });

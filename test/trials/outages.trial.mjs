@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MAX_CALLS, TrialCluster } from './outages/cluster.mjs';
 import { badEnds, badOrder, badRecords, longestOverlaps, missing } from './outages/judge.mjs';
-import { BROKER_BACK_MS, namesOf, Schedule } from './outages/troubles.mjs';
+import { BROKER_BACK_MS, CUT_OFF, NAMES, Schedule } from './outages/troubles.mjs';
 import { OWN_NUMBER } from './numbers.mjs';
 import { createDice, pause, Verdict } from './world.mjs';
 
+/** What the simulated carrier says of a command for a call that it has told to be over. */
+const LATE_COMMAND = 'a command long after call.hangup';
 const MINUTES = 2;
 const CARRIERS = /** @type {const} */ (['carrier-a', 'carrier-b']);
 /** A cluster lives for no longer. */
@@ -241,6 +243,12 @@ async function judge(round, title) {
     .map(({ carrierCallId }) => carrierCallId);
   const all = new Map(seen.flatMap(({ records }) => [...records]));
   const idOf = new Map([...all.values()].map(({ carrierCallId, callId }) => [carrierCallId, callId]));
+  /** A server that hears nothing of its carrier cannot know that a call of it is over. @param {string} carrierCallId */
+  const wasWithCutOff = (carrierCallId) =>
+    schedule.played.some(
+      ({ name, node }) =>
+        name === CUT_OFF && node?.facts.some(({ callId }) => callId === idOf.get(carrierCallId)),
+    );
   /** @type {Map<string, string[]>} */
   const breaches = new Map();
   const check = (/** @type {string} */ sentence, /** @type {readonly string[]} */ found) =>
@@ -258,7 +266,9 @@ async function judge(round, title) {
   check(
     'nothing is done that the carrier refuses',
     legs.flatMap(({ carrierCallId, violations }) =>
-      violations.map((violation) => `${carrierCallId}: ${violation}`),
+      violations
+        .filter((violation) => !violation.endsWith(LATE_COMMAND) || !wasWithCutOff(carrierCallId))
+        .map((violation) => `${carrierCallId}: ${violation}`),
     ),
   );
   check('each call has one end', badEnds(seen));
@@ -411,8 +421,7 @@ export async function run({ seed, minutes = MINUTES, seconds = minutes * 60, tog
   const verdict = new Verdict();
   const stalls = new StallLog();
   const dice = createDice(seed);
-  const queue = namesOf(together)
-    .map((name) => ({ name, at: dice.random() }))
+  const queue = NAMES.map((name) => ({ name, at: dice.random() }))
     .toSorted((a, b) => a.at - b.at)
     .map(({ name }) => name);
   /** @type {Map<string, string[]>} */

@@ -85,6 +85,7 @@ export class CallResumption {
   readonly #parts: ResumptionParts;
   readonly #events: ResumptionEvents;
   #isProven = false;
+  #isTold = false;
   #isPending = true;
   #hasBegun = false;
 
@@ -147,12 +148,20 @@ export class CallResumption {
     if (isMissed && !this.#context.isOver && this.#isStreamDue && media.canOpen) media.open();
   }
 
-  /** Something shows that the carrier has the call: that it goes on here is a fact. */
+  /** Something shows that the carrier has the call: that it goes on here is a fact, unless another process has it. */
   proven(): void {
-    if (this.#isProven || this.#context.isOver) return;
+    const { isOver, environment, callId } = this.#context;
+    if (this.#isProven || isOver) return;
     this.#isProven = true;
+    if (environment.others === undefined) this.#tell();
+    else void environment.others.asked(callId).then(() => this.#tell());
+  }
+
+  #tell(): void {
+    if (this.#isTold || this.#context.isOver) return;
+    this.#isTold = true;
     this.#parts.standing.tell();
-    if (this.#isStreamDue) return;
+    if (this.#isStreamDue || !this.#isPending) return;
     this.#isPending = false;
     this.#note({});
   }
@@ -160,7 +169,8 @@ export class CallResumption {
   /** A stream is up. */
   attached(): void {
     if (!this.#isPending) return;
-    this.proven();
+    this.#isProven = true;
+    this.#tell();
     // One that died before it had a stream took the call up for nobody.
     const { awaitedSince } = this;
     if (awaitedSince === null) return;

@@ -45,6 +45,14 @@ export interface FoundCall extends CallOwner {
   readonly state?: CallPlace['state'];
 }
 
+/** Whether another node has a call. */
+export interface AskedOthers {
+  /** Undefined for one that no other node is known to have. */
+  readonly owner?: CallOwner | undefined;
+  /** `none`: neither the broker nor any other node answers. `some`: one does not that may live. */
+  readonly heard: 'all' | 'some' | 'none';
+}
+
 /** What a node says of calls that it was asked about. */
 type NodePlaces = readonly [nodeId: string, places: readonly CallPlace[]];
 
@@ -154,33 +162,38 @@ export class CallFinder implements OtherProcess {
   }
 
   /**
-   * Whether another node has a call that this one has in `term`, as far as that can be known now: then in `owner`. `isPending`: this one has taken it over, and has had
-   * no stream of it. Undefined where neither the broker nor any other node answers, though there are others. Never rejects.
+   * Whether another node has a call that this one has in `term`, as far as that can be known now. `isPending`: this one has taken it over, and has had no stream of it.
+   * Never rejects.
    */
   async besides(
     callId: string,
     { term, isPending = false }: { term: number; isPending?: boolean },
-  ): Promise<{ readonly owner?: CallOwner } | undefined> {
-    if (this.#others.length === 0) return {};
+  ): Promise<AskedOthers> {
+    const others = this.#others.length;
+    if (others === 0) return { heard: 'all' };
     const told = this.#coordinator.ownerOf(callId).then(
       (owner) => ({ owner }),
       () => undefined,
     );
     const answers = await this.whoHas([callId], { timeoutMs: PROBE_MS });
     const named = await told;
-    if (named === undefined && answers.length === 0) return undefined;
+    if (named === undefined && answers.length === 0) return { heard: 'none' };
     const had = answers.flatMap(([nodeId, places]) =>
       places
-        .filter(({ state, ...place }) => {
+        .filter(({ state, hasStream, ...place }) => {
           if (place.term > term || state === 'expected') return place.term > term;
           // Facts of both are in this term: an end that has fewer of them would be seen by nobody.
-          return isPending || (place.term === term && state !== 'ended');
+          if (state === 'ended') return isPending;
+          if (state === 'arriving' || hasStream === true) return isPending || place.term === term;
+          // Without a stream, the call is not left to who leaves it to this node.
+          return place.term === term && nodeId < this.#parts.nodeId;
         })
         .map((place) => ({ nodeId, term: place.term })),
     );
     if (named?.owner !== undefined && named.owner.term > term) had.push(named.owner);
     const owner = had.toSorted((a, b) => b.term - a.term)[0];
-    return owner === undefined || owner.nodeId === this.#parts.nodeId ? {} : { owner };
+    const heard = answers.length < others ? 'some' : 'all';
+    return { owner: owner?.nodeId === this.#parts.nodeId ? undefined : owner, heard };
   }
 
   get #others(): readonly ClusterNode[] {
@@ -265,8 +278,8 @@ export class CallFinder implements OtherProcess {
     this.#met.add(nodeId);
   }
 
-  async isAlive(nodeId: string): Promise<boolean> {
+  async isAlive(nodeId: string, timeoutMs = PROBE_MS): Promise<boolean> {
     await this.#meet(nodeId);
-    return isAnswering(this.#coordinator, nodeId, PROBE_MS);
+    return isAnswering(this.#coordinator, nodeId, timeoutMs);
   }
 }

@@ -7,7 +7,7 @@ import { pause } from '../../base/pause.js';
 import type { CallDirectory, OwnStanding } from '../../calls/call-directory.js';
 import type { ChosenAgent } from '../../calls/choice/call-choice.js';
 import { termAfter } from '../../calls/facts/fact-stamp.js';
-import type { WebhookRequest } from '../../carriers/carrier.js';
+import type { CallAnswer, WebhookRequest } from '../../carriers/carrier.js';
 import {
   BROKER_MS,
   type CallOwner,
@@ -19,7 +19,6 @@ import type { CallEvent } from '../../contract/call-event.js';
 import type { CallRecord } from '../../contract/call-record.js';
 import { termOf } from '../../events/reduce.js';
 import type { Neighbor, PlacedStream, WebhookSubject } from '../../server/neighbor.js';
-import type { WholeAnswer } from '../../server/routes.js';
 import type { PhoneServer } from '../../server/server.js';
 import type { CallStore } from '../../stores/call-store.js';
 import type { ComingAbout } from '../handover/handover.js';
@@ -28,7 +27,7 @@ import { carryOut, type OtherProcess } from '../handover/remote-controls.js';
 import { CallFinder, PROBE_MS } from './call-finder.js';
 import type { ClusterFacts } from './cluster-facts.js';
 import type { InheritedCall } from './orphaned-calls.js';
-import type { CallPlace, Claimed, RequestHandlers } from './requests.js';
+import { type CallPlace, type Claimed, reachableNodes, type RequestHandlers } from './requests.js';
 
 /** What a process that stood still gives the others to say which of its calls they have. */
 const STALL_ASK_MS = 2000;
@@ -50,6 +49,9 @@ const ASK_AGAIN_MS = 1000;
 /** What the broker has for telling what happened, before a call is taken over. */
 const CATCH_UP_MS = 2000;
 const LOOK_MS = 50;
+/** No caller waits for the answer of a node whose lease has run out: one that only stands still for a moment may take so long. */
+const ORPHAN_PROBE_MS = 1000;
+const WAITING = 'another server that cannot be asked may have the call: its end waits';
 /** Late reports of a call find its last node for so long. */
 const ENDED_MS = 60 * 60_000;
 
@@ -135,8 +137,8 @@ export class ClusterCalls implements Neighbor, OtherProcess {
     await Promise.allSettled(ids.map((id) => (id == null ? undefined : this.#coming.get(id))));
   }
 
-  async answer(webhook: WebhookRequest, about: WebhookSubject): Promise<WholeAnswer | undefined> {
-    const { callId, carrierCallId, begins, asks, host, since } = about;
+  async answer(webhook: WebhookRequest, about: WebhookSubject): ReturnType<Neighbor['answer']> {
+    const { callId, carrierCallId, begins, asks, nextStream, host, since } = about;
     const by = since + BROKER_MS;
     const { rawBody, ...rest } = webhook;
     const ask = { ...rest, rawBody: Buffer.from(rawBody).toString('base64'), host };
@@ -144,15 +146,18 @@ export class ClusterCalls implements Neighbor, OtherProcess {
     try {
       const found = await this.#finder.find(callId, { by, carrierCallId, isNew: begins });
       let owner = found ?? (begins ? await this.#claim(callId, 1, { by }) : undefined);
-      for (let asked = 0; asked < MAX_ASKED; asked += 1) {
+      for (let count = 0; count < MAX_ASKED; count += 1) {
         if (owner === undefined || owner.nodeId === this.#parts.nodeId) return undefined;
-        const answered = await this.#finder.ask(owner, { request, timeoutMs: WEBHOOK_MS, isPatient: !asks });
+        const asked: CallOwner = owner;
+        const answered = await this.#finder.ask(asked, { request, timeoutMs: WEBHOOK_MS, isPatient: !asks });
         if (answered?.type === 'answer') return answered.answer;
         if (answered === undefined) {
-          // While nobody is reached, no report takes a call from those who may well have it.
-          if (!asks && (await this.#finder.besides(callId, owner)) === undefined) return undefined;
-          owner = await this.#inherit(callId, owner, { isStreamThere: false });
-        } else owner = begins ? await this.#claim(callId, owner.term + 1, { by }) : undefined;
+          const isAlone = async () => (await this.#finder.besides(callId, asked)).heard === 'none';
+          // While nobody is reached, no report takes a call from those who may well have it: whoever gets its stream does.
+          if ((!asks || nextStream !== undefined) && (await isAlone()))
+            return nextStream === undefined ? undefined : this.#invite(callId, { number: nextStream, host });
+          owner = await this.#inherit(callId, asked, { isStreamThere: false });
+        } else owner = begins ? await this.#claim(callId, asked.term + 1, { by }) : undefined;
       }
     } catch (error) {
       this.#parts.logger.warn({ callId, ...describeError(error) }, 'another node did not answer a webhook');
@@ -234,6 +239,12 @@ export class ClusterCalls implements Neighbor, OtherProcess {
     else desk.raiseTerm(callId, owner.term + 1);
   }
 
+  /** What the carrier does about a call that nobody can be asked about; undefined for one that is not known here. */
+  async #invite(callId: string, next: { number: number; host: string }): Promise<CallAnswer | undefined> {
+    const record = await this.#parts.store().get(callId);
+    return record && this.#parts.desk.inviteAgain(record, next);
+  }
+
   /** The call is another node's. */
   #leave(callId: string, { nodeId, term }: CallOwner): void {
     const { desk, facts } = this.#parts;
@@ -261,22 +272,24 @@ export class ClusterCalls implements Neighbor, OtherProcess {
   }
 
   /**
-   * To be waited for before a call ends of which nobody is heard any more: another node may have it, and it is let go then. While this node reaches nobody,
-   * though there are others, they may go on with it: waits, as long as a call may be without a server. Never rejects.
+   * To be waited for before a call ends that another node may have: it is let go then. While one of them cannot be asked, that one may go on with it: waits, as long as
+   * a call may be without a server. Never rejects.
    */
   async othersAsked(callId: string): Promise<void> {
     const { clock, logger } = this.#parts;
     const until = clock.now() + CUT_OFF_MS;
+    let isWaiting = false;
     for (;;) {
       const standing = this.#standing(callId);
       if (standing === undefined) return;
-      const told = await this.#finder.besides(callId, standing);
-      if (told?.owner !== undefined && this.#standing(callId)?.term === standing.term) {
-        this.#leave(callId, told.owner);
+      const { owner, heard } = await this.#finder.besides(callId, standing);
+      if (owner !== undefined && this.#standing(callId)?.term === standing.term) {
+        this.#leave(callId, owner);
         return;
       }
-      if (told !== undefined || clock.now() >= until) return;
-      logger.warn({ callId }, 'nobody can be asked whether another server has the call: its end waits');
+      if (heard === 'all' || clock.now() >= until) return;
+      if (!isWaiting) logger.warn({ callId, heard }, WAITING);
+      isWaiting = true;
       await pause(clock, ASK_AGAIN_MS);
     }
   }
@@ -339,7 +352,9 @@ export class ClusterCalls implements Neighbor, OtherProcess {
       records.map(async (record) => {
         const { callId, nodeId } = record;
         await this.settled([callId]);
-        const probed = alive.get(nodeId) ?? (isLost ? Promise.resolve(false) : this.#finder.isAlive(nodeId));
+        const probed =
+          alive.get(nodeId) ??
+          (isLost ? Promise.resolve(false) : this.#finder.isAlive(nodeId, ORPHAN_PROBE_MS));
         alive.set(nodeId, probed);
         if ((await probed) || desk.isLive(callId)) return;
         const owner = { nodeId, term: termOf(record) };
@@ -482,6 +497,11 @@ export class ClusterCalls implements Neighbor, OtherProcess {
     const had = await this.#finder.whoHas([callId], { timeoutMs: SILENCE_MS, isPatient: true });
     if (had.some(([, places]) => places.length > 0)) moved.isConfirmed = true;
     if (moved.isConfirmed || moved.claimed.type !== 'given') return;
+    // Who is cut off from all of them cannot tell, for as long as one of them may live.
+    if (had.length === 0 && reachableNodes(this.#coordinator).length > 0) {
+      void this.#confirm(callId);
+      return;
+    }
     this.#parts.logger.warn({ callId }, 'the node that was given a call does not have it: it goes on here');
     await this.#takeBack(callId, moved.claimed);
   }

@@ -417,6 +417,47 @@ describe.each(KINDS)('a call that another process turns out to have, $steering, 
   });
 });
 
+describe.each(STEERED)('a call that other processes may have taken up as well, $steering', (kind) => {
+  /** Gone on with by a process that asks the others: `answer` is how they do. */
+  async function takenUp() {
+    let answer = () => {};
+    const asked = () =>
+      new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+    const others = { claimedTerm: () => undefined, mayHaveTaken: () => false, asked };
+    const scene = await talking(kind);
+    const next = await scene.killed({ options: { others } });
+    await next.goOn();
+    return { next, answered: () => answer() };
+  }
+
+  it('is stated to go on here once they have been asked, also where the carrier says that it is up', async () => {
+    const { next, answered } = await takenUp();
+    await next.bench.pass(500);
+    expect(next.bench.rest.of('lookUp')).toHaveLength(1);
+    expect(next.bench.events).toEqual([]);
+    answered();
+    await next.bench.pass();
+    expect(next.bench.types(next.callId)[0]).toBe('call.status');
+  });
+
+  it('is left without a fact to whoever has it', async () => {
+    const { next, answered } = await takenUp();
+    const { callId, bench } = next;
+    bench.desk.learn({ callId, nodeId: 'node-3', term: 3, type: 'call.status' });
+    answered();
+    await bench.pass(60_000);
+    expect([next.isLive, bench.events]).toEqual([false, []]);
+  });
+
+  it('is not waited for once its stream is there', async () => {
+    const { next } = await takenUp();
+    next.next(2);
+    expect(next.bench.types(next.callId)).toEqual(['call.status', 'cost.updated', 'incident.noted']);
+  });
+});
+
 const SOUND = new Int16Array(320).fill(1000);
 
 /** Keeps no sound. */

@@ -29,6 +29,10 @@ function open(standing: { term: number; hasStream: boolean; isPending?: boolean 
     giveInvited: () => undefined,
     raiseTerm: (callId: string, term: number) => done.push(['raised', callId, term]),
     learn: ({ callId, term }: { callId: string; term: number }) => done.push(['learned', callId, term]),
+    inviteAgain: ({ callId }: CallRecord, { number, host }: { number: number; host: string }) => {
+      done.push(['invited', callId, number, host]);
+      return { type: 'stream', url: 'wss://any', parameters: {} };
+    },
     liveCallIds: () => (isUp ? ['call'] : []),
     letGo: () => {
       isUp = false;
@@ -328,7 +332,14 @@ describe('ClusterCalls', () => {
       ['learned', 'call', 3],
       true,
     ],
-    ['has it, from which it was taken', { state: 'live', term: 1 }, ['learned', 'call', 3], true],
+    [
+      'has its stream, and it was taken from that',
+      { state: 'live', term: 1, hasStream: true },
+      ['learned', 'call', 3],
+      true,
+    ],
+    ['has no stream of it, and leaves it to this one', { state: 'live', term: 1 }, undefined, true],
+    ['has taken it over in the same term', { state: 'live', term: 2 }, ['learned', 'call', 3], true],
   ])(
     'end without a stream unless another node has them: one that %s',
     async (_, place, learned, isPending = false) => {
@@ -363,6 +374,78 @@ describe('ClusterCalls', () => {
     expect(calls.mayHaveTaken).toBe(false);
     await clock.advanceAsync(1);
     expect(calls.mayHaveTaken).toBe(true);
+  });
+
+  it.each([
+    ['a stream of it is opened for whoever gets that, where nobody can be asked', false, 3, 'invited'],
+    ['a report of it takes it from nobody, where nobody can be asked', false, undefined, undefined],
+    ['it is taken over where another node can be asked', true, 3, 'inherited'],
+  ])('of a node that does not answer: %s', async (_, isReached, nextStream, what) => {
+    const { calls, clock, cluster, coordinator, done, heard } = open(undefined);
+    heard.record = { callId: 'call', nodeId: 'a', term: 2, seq: 4 };
+    await coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });
+    for (const nodeId of ['a', 'c']) {
+      const other = cluster.node({ nodeId, address: `http://${nodeId}.test` });
+      await other.join({ answer: async () => '{"places":[]}', outranked() {}, emptied() {} });
+    }
+    cluster.cut('a');
+    if (!isReached) cluster.cut('b');
+    const webhook = {
+      method: 'POST',
+      target: '/webhooks/carrier-a/resume/call/3',
+      headers: {},
+      rawBody: Buffer.of(),
+    };
+    const subject = {
+      callId: 'call',
+      carrierCallId: 'CA1',
+      begins: false,
+      asks: nextStream !== undefined,
+      nextStream,
+    };
+    const answered = calls.answer(webhook as never, { ...subject, host: 'b.test', since: clock.now() });
+    await clock.advanceAsync(20_000);
+    const answer = await answered;
+    expect(done.map((each) => (each as string[])[0])).toEqual(what === undefined ? [] : [what]);
+    if (what === 'invited') {
+      expect(answer).toMatchObject({ type: 'stream' });
+      expect(done).toEqual([['invited', 'call', 3, 'b.test']]);
+    } else expect(answer).toBeUndefined();
+    expect(calls.claimedTerm('call')).toBe(what === 'inherited' ? 3 : undefined);
+  });
+
+  it('that were given are not taken back while nobody can be asked who has them', async () => {
+    const { calls, clock, cluster, coordinator, done } = open({ term: 2, hasStream: false });
+    await coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });
+    const other = cluster.node({ nodeId: 'a', address: 'http://a.test' });
+    const places = [{ callId: 'call', state: 'live', term: 3, hasStream: true }];
+    await other.join({ answer: async () => JSON.stringify({ places }), outranked() {}, emptied() {} });
+    const given = await calls.handlers.claim({ number: 2 }, { callId: 'call', from: 'a' });
+    expect(given).toMatchObject({ type: 'given' });
+    cluster.cut('b');
+    await clock.advanceAsync(12_000);
+    cluster.heal('b');
+    await clock.advanceAsync(60_000);
+    expect(done).toEqual([]);
+    expect(calls.isMoving).toBe(false);
+  });
+
+  it('end no sooner than every node that may live has answered', async () => {
+    const { calls, clock, cluster, coordinator, done } = open({ term: 1, hasStream: false });
+    await coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });
+    const other = cluster.node({ nodeId: 'a', address: 'http://a.test' });
+    await other.join({ answer: async () => '{"places":[]}', outranked() {}, emptied() {} });
+    const places = [{ callId: 'call', state: 'live', term: 2, hasStream: true }];
+    const silent = cluster.node({ nodeId: 'c', address: 'http://c.test' });
+    await silent.join({ answer: async () => JSON.stringify({ places }), outranked() {}, emptied() {} });
+    cluster.cut('c');
+    let isAsked = false;
+    void calls.othersAsked('call').then(() => (isAsked = true));
+    await clock.advanceAsync(4000);
+    expect([isAsked, done]).toEqual([false, []]);
+    cluster.heal('c');
+    await clock.advanceAsync(1500);
+    expect([isAsked, done]).toEqual([true, [['learned', 'call', 2]]]);
   });
 
   it('end without a stream at once where nobody else is there, and wait for an answer where somebody is', async () => {

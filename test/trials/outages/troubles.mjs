@@ -16,15 +16,16 @@ const LAG_MS = 400;
 /** @typedef {import('../world.mjs').Dice} Dice */
 /** @typedef {() => void | Promise<void>} Mend */
 /**
- * `of`: the broker, the way of one server to it, or a server that others may take for dead. `isUnsafe`: a cluster is not safe from it yet. `begin` resolves to what
+ * `of`: the broker, the way of one server to it, or a server that others may take for dead. `begin` resolves to what
  * mends it, after a time within `lastsMs`.
  * @typedef {{
  *   of: 'broker' | 'way' | 'server',
- *   isUnsafe?: true,
  *   lastsMs: readonly [number, number],
  *   begin: (cluster: TrialCluster, dice: Dice, node: ClusterNode) => void | Mend | Promise<void | Mend>,
  * }} Trouble
  */
+
+export const CUT_OFF = 'a server is cut off from everybody';
 
 /** @type {Readonly<Record<string, Trouble>>} */
 export const TROUBLES = {
@@ -92,9 +93,8 @@ export const TROUBLES = {
       return () => brokerDoor.mend(from);
     },
   },
-  'a server is cut off from everybody': {
+  [CUT_OFF]: {
     of: 'server',
-    isUnsafe: true,
     lastsMs: [2000, 12_000],
     begin: (cluster, dice, node) => {
       const manner = dice.pick(/** @type {const} */ (['silent', 'refused']));
@@ -110,7 +110,6 @@ export const TROUBLES = {
   },
   'a server is cut off from broker and servers, and not from the carrier': {
     of: 'server',
-    isUnsafe: true,
     lastsMs: [2000, 12_000],
     begin: (cluster, dice, node) =>
       cutOff(cluster, node, dice.pick(/** @type {const} */ (['silent', 'refused']))),
@@ -150,10 +149,8 @@ function cutOff({ brokerDoor, living }, node, manner) {
 
 /** @typedef {{ name: string, of: Trouble['of'], node: ClusterNode | undefined, from: number, to: number }} Played `to`: when it was mended, or infinity. */
 
-/** In what order they are written. @param {boolean} withUnsafe */
-export function namesOf(withUnsafe) {
-  return Object.keys(TROUBLES).filter((name) => withUnsafe || TROUBLES[name]?.isUnsafe !== true);
-}
+/** In what order they are written. */
+export const NAMES = Object.keys(TROUBLES);
 
 /** Plays troubles on one cluster. */
 export class Schedule {
@@ -167,7 +164,7 @@ export class Schedule {
   /** @type {Set<Promise<void>>} */
   #running = new Set();
 
-  /** @param {TrialCluster} cluster @param {{ dice: Dice, queue: string[], canMeet: boolean }} options `canMeet`: a server dies also while the broker is away or another one dies, and what else a cluster is not safe from happens. */
+  /** @param {TrialCluster} cluster @param {{ dice: Dice, queue: string[], canMeet: boolean }} options `canMeet`: a server dies also while the broker is away or another one dies. */
   constructor(cluster, { dice, queue, canMeet }) {
     this.#cluster = cluster;
     this.#dice = dice;
@@ -196,7 +193,7 @@ export class Schedule {
 
   /** @param {number} until */
   #begin(until) {
-    const names = this.#queue.length > 0 ? this.#queue : namesOf(this.#canMeet);
+    const names = this.#queue.length > 0 ? this.#queue : NAMES;
     const possible = names.filter((name) => this.#isPossible(name));
     if (possible.length === 0) return;
     const name = this.#queue.length > 0 ? /** @type {string} */ (possible[0]) : this.#dice.pick(possible);
