@@ -149,7 +149,7 @@ describeOnRedis('offhook dashboard --cluster', (program) => {
     expect(await again.get('/api/dashboard/calls')).toMatchObject({ total: 2 });
     again.child.kill('SIGTERM');
     expect(await once(again.child, 'exit')).toEqual([0, null]);
-  }, 180_000);
+  });
 
   it('says that nobody is there, that the broker does not answer, or that it refuses the password', async () => {
     const { redis } = broker;
@@ -171,5 +171,5 @@ describeOnRedis('offhook dashboard --cluster', (program) => {
     expect(Buffer.concat(errors).toString()).toMatch(
       /^error: The broker refuses the user or password in its URL[^\n]*\n$/,
     );
-  }, 60_000);
+  });
 });

@@ -8,6 +8,7 @@ import type { ServeOptions } from '../../src/index.js';
 import type { CallerStep } from '../../src/testing/index.js';
 import { type CarrierPhone, OWN_NUMBER, startCarrierPhone } from '../support/carrier-phone.js';
 import { makeFolder } from '../support/data-folder.js';
+import '../support/room-for-calls.js';
 import { itRefusesArguments, runCommand } from './run-command.js';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));

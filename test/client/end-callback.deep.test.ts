@@ -56,7 +56,8 @@ class World implements AsyncDisposable {
     const lines: string[] = [];
     const reader = createInterface({ input: child.stdout as NodeJS.ReadableStream });
     reader.on('line', (line) => lines.push(line));
-    const exit = once(child, 'exit');
+    // It has printed nothing more then.
+    const exit = once(child, 'close');
     const server: Server = {
       child,
       lines,

@@ -46,6 +46,8 @@ it('a callback that never returns is left to the next process by a server that s
     note(record);
     throw new Error('A callback that throws has returned.');
   });
+  // A server without time to stop does not wait for the disk.
+  await expect.poll(() => readdir(join(dataDir, 'ended'))).toEqual([]);
   await tell(dataDir, note);
   expect(told).toEqual([undefined, true, true]);
   expect(await readdir(join(dataDir, 'ended'))).toEqual([]);

@@ -12,12 +12,11 @@ import type { CallRecord } from '../../src/contract/call-record.js';
 import { ended, say, stamp, started, turn } from '../support/call-facts.js';
 import { until } from '../support/client-bench.js';
 import { makeFolder } from '../support/data-folder.js';
+import { bytesBelow } from '../support/folder-bytes.js';
 import { freePort } from '../support/free-port.js';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 const SERVER = fileURLToPath(new URL('forwarding-child.mjs', import.meta.url));
-/** A store has written by then what is not the end of a call. */
-const WRITTEN_MS = 1500;
 
 const children = new Set<ChildProcess>();
 
@@ -77,6 +76,11 @@ class Machine {
   async shown(): Promise<CallRecord[]> {
     const answer = await fetch(`http://127.0.0.1:${this.#port}/api/dashboard/export/calls`);
     return ((await answer.json()) as { calls: CallRecord[] }).calls.sort(byId);
+  }
+
+  /** What the dashboard has on disk. */
+  writtenByDashboard(): Promise<string> {
+    return bytesBelow(join(this.#place.dataDir, 'dashboard'));
   }
 
   /** Waits until the dashboard shows `records`. */
@@ -177,7 +181,11 @@ describe('a server and a dashboard of one user, both with their calls on disk', 
     await machine.shows(priced);
 
     await kill(secondServer.child);
-    await new Promise((resolve) => setTimeout(resolve, WRITTEN_MS));
+    // A store writes a moment later what is not the end of a call.
+    await until(async () => {
+      const written = await machine.writtenByDashboard();
+      return [recording.url, '"telephony":0.25'].every((part) => written.includes(part));
+    });
     await kill(thirdDashboard);
     await machine.startDashboard();
     expect(await machine.shown()).toEqual(priced.sort(byId));

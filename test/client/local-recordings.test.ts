@@ -9,6 +9,7 @@ import { MemoryStore } from '../../src/stores/memory-store.js';
 import { makeFolder } from '../recordings/rig.js';
 import { ended, stamp, started } from '../support/call-facts.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
+import { soon } from '../support/soon.js';
 
 const BEGUN: LocalRecording = {
   status: 'recording',
@@ -40,7 +41,7 @@ it('finishes what the process before has left, where a deleted call cannot be re
   });
   await recordings.open(store);
   recordings.recover(store);
-  await vi.waitFor(() => expect(told).toEqual(['kept']));
+  await soon(() => expect(told).toEqual(['kept']));
   await recordings.close(1000);
   expect(remove).toHaveBeenCalledWith('gone');
   expect(logger.lines).toContainEqual(
@@ -71,7 +72,7 @@ it('finishes in a cluster what is of this server, and leaves the rest to whoever
   recordings.recover(store);
   await say('up', address, true);
   for (const callId of ['theirs', 'up', 'nobody']) recordings.endedElsewhere(callId, store);
-  await vi.waitFor(() => expect(told.length).toBeGreaterThan(1));
+  await soon(() => expect(told.length).toBeGreaterThan(1));
   await recordings.close(1000);
   expect(told.map(({ file, status, server }) => [file, status, server])).toEqual([
     ['ours', 'failed', address],

@@ -40,15 +40,16 @@ describe('before the end of a call is stored', () => {
     const stored: unknown[] = [];
     const there: string[][] = [];
     const append = ends.before(async (event) => {
-      stored.push(event.type);
-      there.push(await files());
+      const index = stored.push(event.type) - 1;
+      there[index] = await files();
     });
     const [start, end, late] = facts() as [CallEvent, CallEvent, CallEvent];
     const first = append(start);
     expect(stored).toEqual(['call.started']);
+    await first;
     const writes = [append(end), append(late), append({ ...late, callId: 'call-2' })];
     expect(stored).toEqual(['call.started', 'incident.noted']);
-    await Promise.all([first, ...writes]);
+    await Promise.all(writes);
     await append(late);
     expect(stored.slice(2)).toEqual(['call.ended', 'incident.noted', 'incident.noted']);
     expect(there[0]).toEqual([]);

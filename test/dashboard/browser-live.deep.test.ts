@@ -50,7 +50,11 @@ describeInChromium('live calls', (bench) => {
     await page.locator('article a.open').click();
     const detail = page.getByRole('dialog');
     await detail.locator('.phase').getByText('speaking').waitFor();
-    await detail.getByRole('timer', { name: 'Time in this phase' }).getByText('0:01').waitFor();
+    // A busy machine may draw none of a certain second.
+    await detail
+      .getByRole('timer', { name: 'Time in this phase' })
+      .getByText(/^\d+:(?!00)\d\d$/)
+      .waitFor();
     publish(ended());
     await detail.getByText('caller hangup').first().waitFor();
     expect(await page.locator('.phase').count()).toBe(0);
@@ -306,7 +310,8 @@ describeInChromium('live calls', (bench) => {
     fail('before');
     await page.getByText('1 call', { exact: true }).waitFor();
     expect(await heard()).toEqual([]);
-    expect(await page.title()).toBe('offhook');
+    // The title follows what is drawn.
+    await expect.poll(() => page.title()).toBe('offhook');
     await page.getByText('Alerts', { exact: true }).click();
     for (const way of ['In the title of this tab', 'By a sound', 'By a notification'])
       await page.getByLabel(way).check();
@@ -316,23 +321,29 @@ describeInChromium('live calls', (bench) => {
     await expect.poll(() => page.title()).toBe('⚠ 1 · offhook');
     expect(await heard()).toEqual(['Call from ••• 1234 failed: provider failed', 'tone', 'tone']);
     const publish = bench.callOf('c2');
+    const before = Number(await page.evaluate('Date.now()'));
     publish(started({ caller: '+15557770002' }), { type: 'phase.changed', phase: 'thinking' });
     await page.locator('article').waitFor();
-    await page.clock.runFor(9000);
+    // However long the page took to show it, which counts: its clock goes on by itself until it stands still here.
+    await page.clock.pauseAt(before + 9000);
     expect(await heard()).toEqual([]);
-    await page.clock.runFor(5000);
+    await page.clock.runFor(10_000);
     expect(await heard()).toEqual([
       'Call from ••• 0002: the caller has been waiting for 10 s',
       'tone',
       'tone',
     ]);
+    await page.clock.resume();
     await expect.poll(() => page.title()).toBe('⚠ 2 · (1) offhook');
     await page.evaluate("window.isHere = true; window.dispatchEvent(new Event('focus'))");
     await expect.poll(() => page.title()).toBe('(1) offhook');
+    // A page that is loaded anew would tell of its caller again, at any time from now on.
+    publish(ended());
+    await expect.poll(() => page.title()).toBe('offhook');
     // What was chosen stays.
     await page.reload();
     await page.locator('.connection.live').waitFor();
-    await page.getByText('3 calls', { exact: true }).waitFor();
+    await page.getByText('4 calls', { exact: true }).waitFor();
     await page.getByText('Alerts on').click();
     await page.getByLabel('By a sound').uncheck();
     expect(await page.getByLabel('In the title of this tab').isChecked()).toBe(true);
@@ -447,7 +458,7 @@ describeInChromium('live calls', (bench) => {
     expect(await page.locator('a[href^="javascript:"]').count()).toBe(0);
   });
 
-  it('stays small while a thousand calls go through', { timeout: 90_000 }, async () => {
+  it('stays small while a thousand calls go through', async () => {
     const page = await bench.open();
     const session = await bench.context.newCDPSession(page);
     const heapBytes = async () => {
@@ -474,7 +485,8 @@ describeInChromium('live calls', (bench) => {
     for (let hundred = 0; hundred < 6; hundred += 1) await pass(100);
     const before = await heapBytes();
     for (let hundred = 0; hundred < 10; hundred += 1) await pass(100);
-    expect((await heapBytes()) / before).toBeLessThan(1.3);
+    // What is being drawn is let go of soon: what is kept stays.
+    await expect.poll(async () => (await heapBytes()) / before).toBeLessThan(1.3);
     expect(bench.troubles).toEqual([]);
   });
 });

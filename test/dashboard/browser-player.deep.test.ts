@@ -169,9 +169,11 @@ describeInChromium('a call in detail', (bench) => {
     await detail.getByRole('button', { name: 'Go to turn 4' }).click();
     await expect.poll(() => secondsOf(page)).toBe(30);
     await expect.poll(() => said(page).textContent()).toBe('Question 3?');
-    const picture = await detail.locator('.envelope').boundingBox();
-    await page.mouse.click((picture?.x ?? 0) + (picture?.width ?? 0) / 2, (picture?.y ?? 0) + 20);
-    await expect.poll(() => secondsOf(page)).toBeCloseTo(30, 0);
+    // What is said is brought in sight when it is drawn, which may move the picture while it is looked for.
+    const picture = detail.locator('.envelope');
+    const width = await picture.evaluate((element) => element.getBoundingClientRect().width);
+    await picture.click({ position: { x: width / 4, y: 20 }, force: true });
+    await expect.poll(() => secondsOf(page)).toBeCloseTo(15, 0);
     expect(bench.troubles).toEqual([]);
   });
 
@@ -251,7 +253,7 @@ describeInChromium('a call in detail', (bench) => {
     for (const _ of ['once', 'twice']) {
       recordings.asked = 0;
       await detail.getByRole('button', { name: 'Play' }).click();
-      await expect.poll(() => sentence.textContent(), { timeout: 20_000 }).toMatch(/damaged/);
+      await expect.poll(() => sentence.textContent()).toMatch(/damaged/);
       await detail.getByRole('button', { name: 'Play' }).waitFor();
       // Without a source there is nothing to ask for.
       expect(await page.locator('audio').evaluate((audio: HTMLAudioElement) => audio.networkState)).toBe(0);

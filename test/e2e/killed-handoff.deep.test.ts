@@ -25,7 +25,7 @@ const MOMENTS: readonly (readonly [string, (fact: CallEvent) => boolean])[] = [
 
 const CASES = SIMULATED_CARRIERS.flatMap((id) => MOMENTS.map(([when, isNow]) => ({ id, when, isNow })));
 
-describe('a server is killed in a hand-off', { timeout: 120_000 }, () => {
+describe('a server is killed in a hand-off', () => {
   it.each(CASES)('$when, on $id', async ({ id, isNow }) => {
     await using phone = await KilledPhone.start(id, {
       agent: { idle: false },

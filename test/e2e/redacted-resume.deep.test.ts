@@ -11,7 +11,7 @@ const WORDS = /four nine two nine|one two three four|seven eight nine/i;
 const turnOver = (index: number) => (fact: CallEvent) =>
   fact.type === 'turn.completed' && fact.turn.index === index;
 
-describe('a server is killed while a number is said', { timeout: 120_000 }, () => {
+describe('a server is killed while a number is said', () => {
   it.each(SIMULATED_CARRIERS)('%s', async (id) => {
     await using phone = await KilledPhone.start(id, {
       agent: { idle: false },

@@ -21,6 +21,7 @@ import { Recordings, type RecordingsOptions } from '../../src/recordings/recordi
 import { diskFiles } from '../../src/recordings/tape.js';
 import { readWav } from '../../src/testing/wav.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
+import { soon } from '../support/soon.js';
 import { KEY, level, makeFolder, spansOf } from './rig.js';
 
 const DAY_MS = 86_400_000;
@@ -192,13 +193,21 @@ describe('recordings', () => {
   });
 
   it('have what came before they were given up, and say why', async () => {
-    let written = 0;
+    let [begun, over] = [0, 0];
     const files = {
       ...diskFiles,
       write: ((fd, bytes, position, done) => {
-        written += 1;
-        if (written < 4) diskFiles.write(fd, bytes, position, done);
-        else done(Object.assign(new Error('no space'), { code: 'ENOSPC' }), 0);
+        begun += 1;
+        if (begun >= 4) {
+          done(Object.assign(new Error('no space'), { code: 'ENOSPC' }), 0);
+          over += 1;
+          return;
+        }
+        diskFiles.write(fd, bytes, position, (error, written) => {
+          // The next one begins in it.
+          done(error, written);
+          over += 1;
+        });
       }) satisfies typeof diskFiles.write,
     };
     const { recordings, logger } = await open({ files });
@@ -206,7 +215,8 @@ describe('recordings', () => {
     for (let at = 0; at < 6000; at += 500) {
       talk(live, at, at + 500);
       live.tape?.flush();
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      // However long the disk takes over it.
+      await soon(() => expect([begun > 0, over]).toEqual([true, begun]));
     }
     expect(said.at(-1)).toMatchObject({ status: 'recording', trouble: 'disk-full' });
     expect(live.tape).toBeUndefined();

@@ -403,7 +403,7 @@ describe('DiskStore', () => {
     running.stdout.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk;
     });
-    const [code] = (await once(running, 'exit')) as [number];
+    const [code] = (await once(running, 'close')) as [number];
     expect(code).toBe(0);
     const { lines, ...outcome } = JSON.parse(text) as { lines: string[]; calls: number; isTheSame: boolean };
     expect(outcome).toEqual({ calls: 60, isTheSame: true });

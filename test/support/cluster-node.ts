@@ -1,6 +1,7 @@
 // A node of a cluster on Redis that is nothing else: it takes messages of other nodes on a port of its own.
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { expect } from 'vitest';
 import { type Clock, systemClock } from '../../src/base/clock.js';
 import type { Logger } from '../../src/base/log.js';
 import type { ClusterMeters } from '../../src/base/meters.js';
@@ -10,6 +11,7 @@ import { openRedisCoordinator, type RedisCoordinator } from '../../src/cluster/r
 import { createHttp } from '../../src/server/http.js';
 import { answerRoutes } from '../../src/server/routes.js';
 import { RecordedLogger } from './recorded-logger.js';
+import { soon } from './soon.js';
 
 export const CLUSTER_SECRET = 'a secret of thirty-two bytes, or more';
 
@@ -21,6 +23,21 @@ export interface ClusterNodeOptions {
   readonly clock?: Clock;
   readonly logger?: Logger;
   readonly meters?: ClusterMeters;
+}
+
+/**
+ * A busy machine may take longer over a question than a webhook has for it. The node says no more then that the broker is there, until its next
+ * beat, and is asked again. What fails for any other reason fails.
+ */
+export async function answered<T>(node: Coordinator, ask: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (node.isThere || !node.isReached) throw error;
+    }
+    await soon(() => expect(node.isThere).toBe(true));
+  }
 }
 
 /** Closed with its port. */

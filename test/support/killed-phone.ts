@@ -1,15 +1,14 @@
 // A carrier in this process, and a phone server in another one that can be killed and started again on the same port and folder.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { systemClock } from '../../src/base/clock.js';
-import { pause } from '../../src/base/pause.js';
+import { decodeState } from '../../src/calls/resume/call-state.js';
 import type { CallEvent } from '../../src/contract/call-event.js';
 import type { CallRecord, CarrierId } from '../../src/contract/call-record.js';
-import type { CarrierSimulator, SimulatorOptions } from '../../src/testing/index.js';
+import { type CarrierSimulator, openToneVoice, type SimulatorOptions } from '../../src/testing/index.js';
 import { carrierCredentials, eventually, OWN_NUMBER, PUBLIC_HOST, startCarrier } from './carrier-phone.js';
 import { freePort } from './free-port.js';
 
@@ -62,12 +61,20 @@ export class KilledPhone implements AsyncDisposable {
   static async start(id: CarrierId, options: KilledPhoneOptions = {}): Promise<KilledPhone> {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
-    const { simulator } = await startCarrier(id, { url, webhookHost: PUBLIC_HOST, ...options.simulator });
+    // A busy machine has no time for the embedded voice: it would leave sentences out.
+    const voice = { openVoice: openToneVoice };
+    const { simulator } = await startCarrier(id, {
+      url,
+      webhookHost: PUBLIC_HOST,
+      ...voice,
+      ...options.simulator,
+    });
     const dataDir = await mkdtemp(join(tmpdir(), 'offhook-killed-'));
     const settings = JSON.stringify({
       carrier: { id, options: carrierCredentials(simulator) },
       agent: { systemPrompt: 'You help.', firstMessage: 'Hello, how can I help you?', ...options.agent },
       billing: options.billing,
+      speaksInTones: true,
       serve: { port, dataDir, ...options.serve },
       number: OWN_NUMBER,
       host: PUBLIC_HOST,
@@ -96,9 +103,34 @@ export class KilledPhone implements AsyncDisposable {
     );
   }
 
+  /** Resolves once what it has told of its calls is on disk, but for what callers are in the middle of. */
+  async kept(): Promise<void> {
+    const last = new Map<string, number>();
+    for (const { fact } of this.told) {
+      if (fact === undefined) continue;
+      const isPartial =
+        fact.type === 'transcript.segment' && !fact.entry.final && fact.entry.role !== 'agent';
+      if (fact.type === 'call.ended') last.delete(fact.callId);
+      else if (!isPartial) last.set(fact.callId, fact.seq);
+    }
+    const isKept = async ([callId, seq]: [string, number]) => {
+      const state = decodeState(await this.#textOf(callId));
+      return (state?.facts.at(-1)?.seq ?? 0) >= seq;
+    };
+    await eventually(
+      'what was told to be on disk',
+      async () => ((await Promise.all([...last].map(isKept))).every(Boolean) ? true : undefined),
+      PATIENCE_MS,
+    );
+  }
+
+  #textOf(callId: string): Promise<string> {
+    return readFile(join(this.dataDir, 'live', `${callId}.json`), 'utf8').catch(() => '');
+  }
+
   /** Kills the process once what it has told is kept, and starts another one. */
   async replace(): Promise<void> {
-    await pause(systemClock, 300);
+    await this.kept();
     await this.kill();
     await this.begin();
   }
@@ -139,7 +171,8 @@ export class KilledPhone implements AsyncDisposable {
     const known = this.told.flatMap(({ fact }) => fact ?? []).find(isIt);
     if (known !== undefined) return Promise.resolve(known);
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error('waited in vain for a fact')), PATIENCE_MS);
+      const giveUp = () => reject(new Error(`waited in vain for a fact; the log: ${this.log.join('')}`));
+      const timer = setTimeout(giveUp, PATIENCE_MS);
       this.#listeners.push((fact) => {
         if (!isIt(fact)) return;
         clearTimeout(timer);

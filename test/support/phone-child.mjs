@@ -25,7 +25,7 @@ const lookingUp = {
   },
 };
 
-/** @typedef {{ carrier: { id: 'carrier-a' | 'carrier-b', options: object }, agent: { looksUp?: true }, billing?: { say?: string }, serve: object, number: string, host: string }} Settings */
+/** @typedef {{ carrier: { id: 'carrier-a' | 'carrier-b', options: object }, agent: { looksUp?: true }, speaksInTones?: true, billing?: { say?: string }, serve: object, number: string, host: string }} Settings */
 const settings = /** @type {Settings} */ (JSON.parse(process.argv[2] ?? ''));
 const { id, options } = settings.carrier;
 const carrier = id === 'carrier-a' ? new CarrierA(options) : new CarrierB(options);
@@ -33,6 +33,7 @@ const phone = new Offhook({ carrier, phoneNumber: settings.number, webhookUrl: s
 /** @param {object} message */
 const tell = (message) => void process.send?.(message);
 const { looksUp, ...agentOptions } = settings.agent;
+const { speaksInTones } = settings;
 const isBill = /\bbill\b/i;
 /** Hands over a caller who asks for a bill, or says who it is. @param {string} name @param {string} [to] @returns {import('../../src/index.js').LanguageModel} */
 const modelOf = (name, to) => ({
@@ -61,6 +62,7 @@ const handing = billing && {
 };
 const agent = phone.agent({
   name: 'desk',
+  ...(speaksInTones && { tts }),
   ...handing,
   // What is said then depends on how busy the machine is.
   turnTaking: { fillers: [] },

@@ -83,7 +83,7 @@ export async function startPhone(
     return (await response.json()) as CallRecord;
   };
   const ended = async (carrierCallId: string): Promise<CallRecord> => {
-    for (let attempt = 0; attempt < 200; attempt += 1) {
+    for (let attempt = 0; attempt < 1200; attempt += 1) {
       const found = await server.calls.get(carrierCallId);
       if (found?.status === 'completed') return await record(carrierCallId);
       await pause(systemClock, 50);

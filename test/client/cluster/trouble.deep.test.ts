@@ -1,7 +1,5 @@
 // Servers of a cluster that die or stand still in the middle of calls, and a broker that does.
 import { expect, it } from 'vitest';
-import { systemClock } from '../../../src/base/clock.js';
-import { pause } from '../../../src/base/pause.js';
 import { SIMULATED_CARRIERS } from '../../../src/contract/call-record.js';
 import { asksUpon } from '../../support/asking-caller.js';
 import { eventually } from '../../support/carrier-phone.js';
@@ -15,6 +13,16 @@ const LONG_MS = 40_000;
 async function greeted(cluster: ClusterProcesses): Promise<string> {
   const isGreeting = ({ type }: { type: string }) => type === 'turn.completed';
   return (await eventually('the greeting', () => cluster.facts.find(isGreeting), LONG_MS)).callId;
+}
+
+/** What the owner of the call has just said is on its way to the others: resolves when it is there. */
+async function heardByAll(cluster: ClusterProcesses, callId: string): Promise<void> {
+  for (const process of cluster.processes)
+    await eventually(
+      'the greeting, at each',
+      async () => ((await process.record(callId))?.turns.length ?? 0) > 0 || undefined,
+      LONG_MS,
+    );
 }
 
 function ends(cluster: ClusterProcesses, callId: string) {
@@ -32,11 +40,7 @@ describeOnRedis('servers of a cluster', (program) => {
       const calling = cluster.simulator.call({ script: asksUpon(isMoved.signal) });
       const callId = await greeted(cluster);
       const owner = cluster.owner();
-      // What it has just said is on its way to the others.
-      for (const process of cluster.processes)
-        await eventually('the greeting, at each', async () =>
-          ((await process.record(callId))?.turns.length ?? 0) > 0 ? true : undefined,
-        );
+      await heardByAll(cluster, callId);
       await owner.kill();
       const left = await cluster.moved(owner);
       isMoved.abort();
@@ -96,8 +100,7 @@ describeOnRedis('servers of a cluster', (program) => {
       });
       const callId = await greeted(cluster);
       const owner = cluster.owner();
-      // What it has just said is on its way to the others.
-      await pause(systemClock, 1000);
+      await heardByAll(cluster, callId);
       await owner.kill();
       const left = cluster.processes.filter((process) => process !== owner);
       const records = await cluster.records(callId, left);

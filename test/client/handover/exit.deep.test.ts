@@ -5,7 +5,7 @@ import { runCommand } from '../../cli/run-command.js';
 import { eventually } from '../../support/carrier-phone.js';
 import { Deploy } from '../../support/deploy.js';
 
-it('the process before ends when everything is at the next one', { timeout: 60_000 }, async () => {
+it('the process before ends when everything is at the next one', async () => {
   await using deploy = await Deploy.on('carrier-a');
   const old = await deploy.fork({}, { handleSignals: true });
   const exit = once(old.child, 'exit');

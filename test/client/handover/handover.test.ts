@@ -17,7 +17,7 @@ const CELLS = SIMULATED_CARRIERS.flatMap((id, index) =>
   [true, false].flatMap((isSwitched) => (isDeep || isSwitched === (index === 0) ? [{ id, isSwitched }] : [])),
 );
 
-describe('a server that takes over', { timeout: 60_000 }, () => {
+describe('a server that takes over', () => {
   it.concurrent.each(CELLS)(
     'goes on with a call in the middle, on $id, proxy switched: $isSwitched',
     async ({ id, isSwitched }) => {

@@ -35,9 +35,7 @@ function collect({ body }: Response) {
 }
 
 describe.each(SIMULATED_CARRIERS)('who listens in to a call that moves to the next process, on %s', (id) => {
-  it('is told the end of the stream, and hears both sides from the next one', {
-    timeout: 90_000,
-  }, async () => {
+  it('is told the end of the stream, and hears both sides from the next one', async () => {
     await using deploy = await Deploy.on(id);
     const old = await deploy.fork({}, OFFERED);
     deploy.proxy.switchTo(old.port);

@@ -31,8 +31,10 @@ it('an order in the body of a request that is passed on is none', { timeout: 60_
   await using deploy = await Deploy.on('carrier-a');
   const old = await deploy.serve();
   deploy.proxy.switchTo(old.port);
+  // The old one is there for as long as its call is.
+  const isOver = new AbortController();
   const calling = deploy.simulator.call({
-    script: [{ type: 'pause', durationMs: 8000 }, { type: 'hang-up' }],
+    script: [{ type: 'wait-until', signal: isOver.signal, timeoutMs: 50_000 }, { type: 'hang-up' }],
   });
   await eventually('the call', () => (old.started.length === 1 ? true : undefined));
   const next = await deploy.serve();
@@ -50,5 +52,6 @@ it('an order in the body of a request that is passed on is none', { timeout: 60_
   }
   expect((await fetch(`http://127.0.0.1:${next.port}/ready`)).status).toBe(200);
   expect(next.logger.sentences('info')).not.toContain('draining: no new calls are taken');
+  isOver.abort();
   await calling;
 });

@@ -10,6 +10,8 @@ const GREETING = 'Hello, bakery.';
 const [ORDER, READY] = ['Three loaves.', 'At noon.'];
 const [CAKE, BOTH] = ['And a cake.', 'The cake, too.'];
 
+/** Four calls are played beside each other. */
+const PATIENCE_MS = 40_000;
 const WAIT: CallerStep = { type: 'wait-for-agent' };
 const asks = (signal: AbortSignal): CallerStep[] => [
   WAIT,
@@ -50,9 +52,7 @@ const ENDINGS: readonly Ending[] = [
 
 const CASES = SIMULATED_CARRIERS.flatMap((id) => ENDINGS.map((ending) => ({ id, ...ending })));
 
-describe.concurrent('the server that takes over from one with a session of Gemini Live', {
-  timeout: 60_000,
-}, () => {
+describe.concurrent('the server that takes over from one with a session of Gemini Live', () => {
   it.each(CASES)('$name, on $id', async ({ id, forgets, connections }) => {
     await using emulator = await emulateGeminiLive({
       utterances: [ORDER, CAKE],
@@ -67,8 +67,10 @@ describe.concurrent('the server that takes over from one with a session of Gemin
     deploy.proxy.switchTo(old.port);
     const isMoved = new AbortController();
     const calling = deploy.simulator.call({ script: asks(isMoved.signal) });
-    await eventually('the first answer', () =>
-      old.facts.find((fact) => fact.type === 'turn.completed' && fact.turn.agentText === READY),
+    await eventually(
+      'the first answer',
+      () => old.facts.find((fact) => fact.type === 'turn.completed' && fact.turn.agentText === READY),
+      PATIENCE_MS,
     );
     if (forgets) emulator.forgetSessions();
     const next = await deploy.serve(agent());

@@ -108,7 +108,8 @@ it.each(SIMULATED_CARRIERS)(
     const noon = { llm: new SayingModel('It is noon.'), interruptible: true };
     next.server.setAgent('desk', next.phone.agent(noon));
     deploy.proxy.switchTo(next.port);
-    await eventually('the call there', () => next.facts.find(({ type }) => type === 'call.status'));
+    // An agent that speaks is left its time.
+    await eventually('the call there', () => next.facts.find(({ type }) => type === 'call.status'), 40_000);
     isMoved.abort();
     await calling;
     const record = await eventually('the end', () => next.ended[0]);

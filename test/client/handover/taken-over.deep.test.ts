@@ -11,7 +11,7 @@ import { bytesBelow } from '../../support/folder-bytes.js';
 /** The proxy is switched before the call moves, or not at all. */
 const CELLS = SIMULATED_CARRIERS.flatMap((id) => [true, false].flatMap((isSwitched) => ({ id, isSwitched })));
 
-describe('a call that the old server deletes', { timeout: 60_000 }, () => {
+describe('a call that the old server deletes', () => {
   it('leaves the disk that the next one has', async () => {
     await using deploy = await Deploy.on('carrier-a');
     const old = await deploy.serve();
@@ -34,7 +34,7 @@ describe('a call that the old server deletes', { timeout: 60_000 }, () => {
 });
 
 describe.each(SIMULATED_CARRIERS)('a call that the old server has lost without knowing, on %s', (id) => {
-  it('is let go as soon as that hears of a higher term', { timeout: 60_000 }, async () => {
+  it('is let go as soon as that hears of a higher term', async () => {
     await using deploy = await Deploy.on(id);
     const old = await deploy.serve();
     deploy.proxy.switchTo(old.port);
@@ -60,7 +60,7 @@ describe.each(SIMULATED_CARRIERS)('a call that the old server has lost without k
   });
 });
 
-describe('a call that rings as another server takes over', { timeout: 60_000 }, () => {
+describe('a call that rings as another server takes over', () => {
   const chooses = (phone: Offhook): Partial<ServeOptions> => {
     const billing = phone.agent({
       name: 'billing',

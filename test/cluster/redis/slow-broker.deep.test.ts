@@ -1,4 +1,6 @@
 // A broker that answers late, or not at all: who asks goes on without, and the connection stays as long as anything is answered.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Coordinator } from '../../../src/cluster/coordinator.js';
@@ -14,15 +16,21 @@ const WEBHOOKS = 20;
 /** Between one webhook and the next. */
 const APART_MS = 150;
 const STEP_MS = 10;
+/** From the node to the proxy, from there to the broker, and back: each way is over by one more answer to somebody else. */
+const WAYS = 4;
 
 describeOnRedis('a broker that answers late', (program) => {
   const broker = eachRedis(program);
   let clock: FakeClock;
   let proxy: SlowProxy;
   let node: Coordinator;
+  /** Asks the broker beside the proxy. */
+  let witness: Socket;
 
   beforeEach(async () => {
     clock = new FakeClock();
+    witness = connect(broker.redis.port, '127.0.0.1').on('error', () => {});
+    await once(witness, 'connect');
     proxy = await openSlowProxy(broker.redis.port, clock);
     const url = `redis://127.0.0.1:${proxy.port}`;
     node = await openClusterNode({ url, name: 'phones', nodeId: 'a', clock });
@@ -31,13 +39,23 @@ describeOnRedis('a broker that answers late', (program) => {
   afterEach(async () => {
     await Promise.all([node.close(), clock.advanceAsync(500)]);
     await proxy.close();
+    witness.destroy();
   });
+
+  /** Resolves when the broker, which answers in order, has answered what was sent before: it may get no processor for longer than a pause takes. */
+  async function answered(): Promise<void> {
+    for (let way = 0; way < WAYS; way += 1) {
+      witness.write('PING\r\n');
+      await once(witness, 'data');
+    }
+  }
 
   /** Time passes, and whatever is sent meanwhile arrives. */
   async function live(ms: number): Promise<void> {
     for (let passed = 0; passed < ms; passed += STEP_MS) {
       await clock.advanceAsync(STEP_MS);
       await pause(2);
+      await answered();
     }
   }
 

@@ -7,7 +7,7 @@ import { pause } from '../../../src/base/pause.js';
 import { type CallOwner, type Coordinator, LEASE_MS } from '../../../src/cluster/coordinator.js';
 import type { CallEvent } from '../../../src/contract/call-event.js';
 import { factOf, idsOf } from '../../../src/testing/conformance/coordinator.js';
-import { type ClusterNodeOptions, openClusterNode } from '../../support/cluster-node.js';
+import { answered, type ClusterNodeOptions, openClusterNode } from '../../support/cluster-node.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { freePort } from '../../support/free-port.js';
 import { RecordedLogger } from '../../support/recorded-logger.js';
@@ -197,7 +197,7 @@ describeOnRedis('RedisCoordinator', (program) => {
     const two = await join('b');
     expect(idsOf(two)).toEqual(['a', 'b']);
     await soon(() => expect(idsOf(two)).toEqual(['b']));
-    const ask = () => two.send('a', { type: 'here?', callId: null, body: '' }, 300);
+    const ask = () => two.send('a', { type: 'here?', callId: null, body: '' }, LONG_MS);
     const silentIds = () => two.silent().map(({ nodeId }) => nodeId);
     await expect(ask()).resolves.toBe('here');
     expect(silentIds()).toEqual(['a']);
@@ -214,7 +214,7 @@ describeOnRedis('RedisCoordinator', (program) => {
     const [one, two] = [await join('a', { logger }), await join('b')];
     const heard: CallEvent[] = [];
     two.tail((fact) => heard.push(fact));
-    await one.claim('call', 3);
+    await answered(one, () => one.claim('call', 3));
     await one.append([factOf(1)]);
     await soon(() => expect(heard).toHaveLength(1));
     await redis.kill();
@@ -237,7 +237,7 @@ describeOnRedis('RedisCoordinator', (program) => {
     const [one, two] = [await join('a'), await join('b')];
     const heard: CallEvent[] = [];
     two.tail((fact) => heard.push(fact));
-    await one.claim('call', 1);
+    await answered(one, () => one.claim('call', 1));
     await redis.ask('FLUSHALL');
     await has(two, 'call', { nodeId: 'a', term: 1 });
     await soon(() => expect([idsOf(one), idsOf(two)]).toEqual(Array(2).fill(['a', 'b'])));
@@ -266,7 +266,7 @@ describeOnRedis('RedisCoordinator', (program) => {
         (fact) => heard.push(fact),
         () => (missed += 1),
       );
-      await one?.claim('call', 1);
+      if (one !== undefined) await answered(one, () => one.claim('call', 1));
       await one?.append([factOf(1)]);
       await soon(() => expect(heard).toEqual([factOf(1)]));
       await broker.settled();
@@ -289,7 +289,7 @@ describeOnRedis('RedisCoordinator', (program) => {
       await soon(() => expect(heard.get('b')).toHaveLength(1));
       await broker.settled();
       broker.lag();
-      await one.claim('call', 1);
+      await answered(one, () => one.claim('call', 1));
       await one.append([factOf(2)]);
       await soon(() => expect(heard.get('b')).toHaveLength(2));
       await broker.failOver();
@@ -332,9 +332,9 @@ describeOnRedis('RedisCoordinator', (program) => {
 
   it('scripts that the broker has forgotten are given to it again', async () => {
     const node = await join('a');
-    await node.claim('call', 1);
+    await answered(node, () => node.claim('call', 1));
     await redis.ask('SCRIPT', 'FLUSH');
-    await expect(node.claim('call', 2)).resolves.toEqual({ nodeId: 'a', term: 2 });
+    expect(await answered(node, () => node.claim('call', 2))).toEqual({ nodeId: 'a', term: 2 });
   });
 
   it('after a split in which two have claimed one call, it is the one’s with the lower ID', async () => {
@@ -350,7 +350,7 @@ describeOnRedis('RedisCoordinator', (program) => {
 
   it('a broker without memory refuses what is new, says what it knows, and is told the rest later', async () => {
     const [one, two] = [await join('a'), await join('b')];
-    await one.claim('known', 1);
+    await answered(one, () => one.claim('known', 1));
     await redis.ask('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
     await redis.ask('CONFIG', 'SET', 'maxmemory', '1');
     await expect(one.claim('new', 1)).rejects.toMatchObject(AWAY);
@@ -453,8 +453,8 @@ describeOnRedis('RedisCoordinator', (program) => {
 
   it('what the broker holds shows no more than IDs, owners and counts', async () => {
     const node = await join('a', { url: redis.url });
-    await node.claim('call-1', 1);
-    await node.take(POOL, 'place', LONG_MS);
+    await answered(node, () => node.claim('call-1', 1));
+    await answered(node, () => node.take(POOL, 'place', LONG_MS));
     await node.append([{ ...factOf(1), type: 'dtmf.received', digit: 'a-digit-that-was-pressed' }]);
     const keys = (await redis.ask('KEYS', '*')) as string[];
     expect(keys.map((key) => key.replace(PROOF, ':…:').replace(/pool [\w-]{16}/, 'pool …')).sort()).toEqual([
@@ -473,8 +473,8 @@ describeOnRedis('RedisCoordinator', (program) => {
 
   it('everything in the broker but the log goes by itself', async () => {
     const node = await join('a');
-    await node.claim('call-1', 1);
-    await node.take(POOL, 'place', LONG_MS);
+    await answered(node, () => node.claim('call-1', 1));
+    await answered(node, () => node.take(POOL, 'place', LONG_MS));
     const keys = (await redis.ask('KEYS', '*')) as string[];
     expect(keys).toHaveLength(4);
     for (const key of keys) {
@@ -508,12 +508,13 @@ describeOnRedis('RedisCoordinator', (program) => {
     async (_, forged) => {
       const logger = new RecordedLogger();
       const node = await join('a', { logger });
-      await node.claim('other', 1);
+      await answered(node, () => node.claim('other', 1));
       const [path = ''] = (await redis.ask('KEYS', '*{other}:owner')) as string[];
       const key = path.replace('{other}', '{call}');
-      await (await join('b')).claim('call', 2);
+      const before = await join('b');
+      await answered(before, () => before.claim('call', 2));
       const signed = String(await redis.ask('GET', key));
-      await node.claim('call', 3);
+      await answered(node, () => node.claim('call', 3));
       await redis.ask('SET', key, forged ?? signed.replace('2', '9'));
       await expect(node.ownerOf('call')).rejects.toMatchObject(AWAY);
       // With each tenth beat.
@@ -526,10 +527,11 @@ describeOnRedis('RedisCoordinator', (program) => {
 
   it('nodes with another secret are another cluster: none of them has a call of the others', async () => {
     const [node, other] = [await join('a'), await join('b', { secret: 'y'.repeat(32) })];
-    await expect(node.claim('call', 3)).resolves.toEqual({ nodeId: 'a', term: 3 });
-    await expect(other.ownerOf('call')).resolves.toBeUndefined();
-    await expect(other.claim('call', 1)).resolves.toEqual({ nodeId: 'b', term: 1 });
-    await expect(node.ownerOf('call')).resolves.toEqual({ nodeId: 'a', term: 3 });
+    const claimed = { nodeId: 'a', term: 3 };
+    expect(await answered(node, () => node.claim('call', 3))).toEqual(claimed);
+    expect(await answered(other, () => other.ownerOf('call'))).toBeUndefined();
+    expect(await answered(other, () => other.claim('call', 1))).toEqual({ nodeId: 'b', term: 1 });
+    expect(await answered(node, () => node.ownerOf('call'))).toEqual(claimed);
     expect([idsOf(node), idsOf(other)]).toEqual([['a'], ['b']]);
   });
 
@@ -562,10 +564,12 @@ describeOnRedis('RedisCoordinator', (program) => {
     const node = await join('a', { url });
     const heard: CallEvent[] = [];
     node.tail((fact) => heard.push(fact));
-    await expect(node.claim('call', 1)).resolves.toEqual({ nodeId: 'a', term: 1 });
-    await expect(node.ownerOf('call')).resolves.toEqual({ nodeId: 'a', term: 1 });
-    await expect(node.take(POOL, 'place', LONG_MS)).resolves.toEqual({ hasPlace: true, taken: 1 });
-    await expect(node.taken(POOL)).resolves.toBe(1);
+    const claimed = { nodeId: 'a', term: 1 };
+    expect(await answered(node, () => node.claim('call', 1))).toEqual(claimed);
+    expect(await answered(node, () => node.ownerOf('call'))).toEqual(claimed);
+    const taken = { hasPlace: true, taken: 1 };
+    expect(await answered(node, () => node.take(POOL, 'place', LONG_MS))).toEqual(taken);
+    expect(await answered(node, () => node.taken(POOL))).toBe(1);
     await node.giveBack(POOL, 'place');
     await node.release('call', LONG_MS);
     const fact = { ...factOf(1), nodeId: 'another' };

@@ -53,7 +53,7 @@ for (let index = 0; index < CALLS; index += 1) {
   });
   await pause(10);
 }
-for (let wait = 0; wait < 200 && !lines.at(-1)?.startsWith('info'); wait += 1) await pause(20);
+for (let wait = 0; wait < 3000 && !lines.at(-1)?.startsWith('info'); wait += 1) await pause(20);
 const before = JSON.stringify(await store.list({ limit: 500 }));
 await store.close();
 const again = await DiskStore.open({ folder });

@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../../src/testing/loopback.js';
 import { type DemoProxy, startProxy } from '../../../src/testing/demo/demo-proxy.js';
+import { soon } from '../../support/soon.js';
 
 const closing: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {
@@ -98,7 +99,7 @@ describe('the load balancer of a demo', () => {
     await fetch(`http://${host}/endless`, { signal: reading.signal });
     expect(one.left()).toBe(0);
     reading.abort();
-    await vi.waitFor(() => expect(one.left()).toBe(1));
+    await soon(() => expect(one.left()).toBe(1));
   });
 
   it('ends an answer with its server', async () => {

@@ -8,7 +8,7 @@ import { freePort } from '../../support/free-port.js';
 describe('a demo whose server is killed', () => {
   const dist = new URL('../../../dist/testing/demo/run-demo.js', import.meta.url);
 
-  it('has its calls go on', { timeout: 60_000 }, async () => {
+  it('has its calls go on', async () => {
     // Processes cannot be started from sources.
     const { runDemo } = (await import(dist.href)) as { runDemo(options: DemoOptions): Promise<void> };
     const folder = await mkdtemp(join(tmpdir(), 'offhook-demo-'));

@@ -158,7 +158,7 @@ describe('FliteTextToSpeech', () => {
     const { stdout } = await promisify(execFile)(
       process.execPath,
       ['--input-type=module', '--eval', script],
-      { cwd: fileURLToPath(new URL('../../../..', import.meta.url)), timeout: 15_000 },
+      { cwd: fileURLToPath(new URL('../../../..', import.meta.url)), timeout: 120_000 },
     );
     expect(stdout).toContain('spoken');
   });
