@@ -24,6 +24,7 @@ import type {
   WaitingCall,
 } from './call-desk.js';
 import type { CallEnvironment } from './call-environment.js';
+import type { CallLedger } from './facts/call-ledger.js';
 import { CallRegistry, type InvitedCall } from './call-registry.js';
 import { CallSession } from './call-session.js';
 import type { AgentlessAnswer, CallChoice, ChooseCall, ChosenAgent } from './choice/call-choice.js';
@@ -69,6 +70,8 @@ export class CallDirectory implements CallDesk, LiveSound {
   readonly #records: RecordWatch;
   /** Undefined where no call is kept for another process. */
   #states: CallStates | undefined;
+  /** Of calls that have ended here, and perhaps elsewhere. */
+  readonly #unstated = new Set<CallLedger>();
   /** Undefined without limits. */
   readonly budget: Budget | undefined;
   readonly #choosing = new Set<ChoosingCall>();
@@ -442,6 +445,8 @@ export class CallDirectory implements CallDesk, LiveSound {
       choosing.abandon();
     }
     for (const session of this.#registry.sessions()) session.shutDown();
+    // Nobody is asked any more.
+    for (const ledger of this.#unstated) ledger.release();
     await this.#ended.finish(timeoutMs);
   }
 
@@ -581,10 +586,10 @@ export class CallDirectory implements CallDesk, LiveSound {
 
   /** A call without a session asks to go on. */
   #resume(number: number, { callId, carrierCallId }: CallReport, host: string): CallAnswer {
-    if (callId === null || this.#isShuttingDown || !mayResume(number, this.#env.carrier)) return HANG_UP;
+    if (callId === null || this.#isShuttingDown || number > MAX_RESUMES) return HANG_UP;
     if (this.isOver(callId) || this.hasEnded(carrierCallId)) return HANG_UP;
     const known = this.#registry.find(carrierCallId);
-    if (known?.state === 'live') return HANG_UP;
+    if (known?.state === 'live' || !asksToResume(this.#env.carrier)) return HANG_UP;
     // Its stream did not get here.
     if (known?.state === 'invited') return this.#invite(known.call, { ...known.call, number });
     const { carrier } = this.#env;
@@ -596,8 +601,11 @@ export class CallDirectory implements CallDesk, LiveSound {
   /** What the carrier does to open the next stream of a call of another process, whoever gets it; undefined where it opens none by an answer. Nothing is known of the call here by that. */
   inviteAgain(record: CallRecord, next: { number: number; host: string }): CallAnswer | undefined {
     const { carrier } = this.#env;
-    const { callId, carrierCallId, caller, callee, direction, agent, endedAt } = record;
-    if (carrierCallId === null || endedAt !== null || !mayResume(next.number, carrier)) return undefined;
+    const { callId, carrierCallId, caller, callee, direction, agent, endedAt, transfer } = record;
+    const isOver = endedAt !== null || this.isOver(callId) || this.#isShuttingDown;
+    // What the carrier is to do with the caller instead, only the process of the call knows.
+    const isElsewhere = transfer?.result === null || record.carrier !== carrier.id;
+    if (carrierCallId === null || isOver || isElsewhere || !asksToResume(carrier)) return undefined;
     const call = {
       callId,
       carrierCallId,
@@ -647,6 +655,7 @@ export class CallDirectory implements CallDesk, LiveSound {
       preparations: this.#preparations,
       states: this.#states,
       claim: (id) => this.#registry.claim(id, session),
+      stateLater: (ledger) => void this.#stateUnlessElsewhere(callId, ledger),
       ended: (remains) => this.#ended.add(remains),
       identified: (callId, id) => {
         const call = this.#registry.ended(callId);
@@ -656,6 +665,20 @@ export class CallDirectory implements CallDesk, LiveSound {
     });
     this.#registry.open(session, { holdsPlace });
     return session;
+  }
+
+  /** Of two processes that have a call, as one that was cut off and the one that has taken its place, one states the end. Here it is over, whichever that is. */
+  async #stateUnlessElsewhere(callId: string, ledger: CallLedger): Promise<void> {
+    ledger.hold();
+    this.#unstated.add(ledger);
+    const isElsewhere = await this.#env.others?.haveTaken(callId, ledger.term);
+    this.#unstated.delete(ledger);
+    if (isElsewhere !== true) ledger.release();
+    else if (ledger.drop()) {
+      this.#ended.leave(callId);
+      this.#states?.leave(callId, { isForgotten: false });
+      this.#env.left?.(callId);
+    }
   }
 
   /**
@@ -680,11 +703,6 @@ export class CallDirectory implements CallDesk, LiveSound {
       );
     });
   }
-}
-
-/** True where the carrier gets a stream of that number without the call being here. */
-function mayResume(number: number, carrier: CallEnvironment['carrier']): boolean {
-  return number <= MAX_RESUMES && asksToResume(carrier);
 }
 
 /** True for a report that asks what the carrier shall do. */

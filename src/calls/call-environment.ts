@@ -23,6 +23,8 @@ export interface OtherProcesses {
   mayHaveTaken(): boolean;
   /** Resolves once it is known whether another process has the call, as far as that can be known: it is let go by then where one has. Never rejects. */
   asked(callId: string): Promise<void>;
+  /** Whether another process has a call that this one has ended in `term`, once that is known, as far as it can be. Never rejects. */
+  haveTaken(callId: string, term: number): Promise<boolean>;
 }
 
 /** What `CallDirectory` is made of. */

@@ -194,6 +194,14 @@ export class CallRegistry {
     if (entry?.known.state === 'ended') this.#leave(entry);
   }
 
+  /** It is another process's after all: its messages are not for this one. */
+  leaveEnded(callId: string): void {
+    const { carrierCallId } = this.ended(callId) ?? {};
+    this.forgetEnded(callId);
+    this.#endedIds.delete(callId);
+    if (carrierCallId != null) this.#endedIds.delete(carrierCallId);
+  }
+
   /** To be called again when the carrier's ID of the call becomes known. */
   end(call: EndedCall): void {
     const { callId, carrierCallId } = call;

@@ -43,7 +43,7 @@ import { OutboundCall } from './outbound/outbound-call.js';
 import { answerRinging } from './ringing-call.js';
 import { CallRecording } from './recording/call-recording.js';
 import { CallResumption, showsLife } from './resume/call-resumption.js';
-import type { CallState } from './resume/call-state.js';
+import type { CallState, StoredConversation } from './resume/call-state.js';
 import type { ResumedSeed, SessionOwner, SessionSeed } from './session-owner.js';
 import { StreamIntake } from './streams/stream-intake.js';
 import { StreamDeparture } from './streams/stream-departure.js';
@@ -108,8 +108,6 @@ export class CallSession {
   #isOver = false;
   /** How it ends unless another process has it, which is being asked. */
   #doubted: CallEnding | undefined;
-  /** How it has ended here: who states that is yet to be known. */
-  #closing: CallEnding | undefined;
   /** Public host that a webhook of the call came to. */
   #webhookHost: string | undefined;
   #identity: CallIdentity;
@@ -272,8 +270,9 @@ export class CallSession {
     this.#standing.restore({ isAnswered: answeredAt !== null, hasRung: record.status !== 'initiated' });
     if (state !== undefined) this.#media.restore(state.media);
     if (mode !== null) {
-      const { state: conversation, beganAt } = state?.conversation ?? { beganAt: answeredAt ?? startedAt };
-      const stored = { state: toResume(conversation, record, { message }), beganAt };
+      const left: Partial<StoredConversation> = state?.conversation ?? {};
+      const { state: conversation, beganAt = answeredAt ?? startedAt, news } = left;
+      const stored = { state: toResume(conversation, record, { message }), beganAt, news };
       const open = record.transcript.filter(({ final }) => !final);
       this.#conversation.restore({ stored, open, message, term: this.term });
       this.#limit(wall - (answeredAt ?? startedAt));
@@ -383,10 +382,6 @@ export class CallSession {
    * with; undefined for a call that is over.
    */
   letGo(): Omit<CallState, 'facts'> | undefined {
-    return this.#closing === undefined ? this.#leave() : undefined;
-  }
-
-  #leave(): Omit<CallState, 'facts'> | undefined {
     if (this.#isOver) return undefined;
     // The agent stops first: what was heard of it is exact then.
     this.#conversation.detach();
@@ -406,7 +401,7 @@ export class CallSession {
   /** Another process has had the call for some time: as `letGo`, and not even what has happened here is stated. */
   disown(): void {
     this.#ledger.close();
-    this.#leave();
+    this.letGo();
   }
 
   /** False while something is under way that this process alone knows the end of. */
@@ -417,7 +412,7 @@ export class CallSession {
 
   /** True when one more stream would be taken. `number` as in `StreamAdmission`. */
   takesStream(number: number | undefined): boolean {
-    return !this.#context.isOver && this.#media.takesStream(number);
+    return !this.#isOver && this.#media.takesStream(number);
   }
 
   /** Takes a stream's socket. */
@@ -548,13 +543,13 @@ export class CallSession {
   /** Ends the call because the server stops. The socket stays for the server to close. */
   shutDown(): void {
     // A caller who is being handed over is still on the line, and better off there.
-    if (this.#transfer.isPending) this.#end({ reason: 'transferred' });
-    else this.#end({ reason: 'server-shutdown', carrier: 'hang-up' });
+    if (this.#transfer.isPending) this.#endNow({ reason: 'transferred' });
+    else this.#endNow({ reason: 'server-shutdown', carrier: 'hang-up' });
   }
 
   /** A stream is over, and the call is not. */
   #resumed(): CallAnswer {
-    if (this.#context.isOver || this.#standing.over !== undefined) return { type: 'hang-up' };
+    if (this.#isOver || this.#standing.over !== undefined) return { type: 'hang-up' };
     this.#transfer.asked();
     // The carrier is told, or will be, what to do instead: neither a stream nor a hang-up may get in the way of that.
     if (this.#announcement.ending !== undefined || this.#transfer.isPending) {
@@ -585,7 +580,7 @@ export class CallSession {
         return session.#identity;
       },
       get isOver() {
-        return session.#isOver || session.#closing !== undefined;
+        return session.#isOver;
       },
       host: () => this.#host(),
       firstStreamHost: this.#seed.streamHost,
@@ -709,8 +704,7 @@ export class CallSession {
   get #obstacles(): CommandObstacles {
     const { isStarted, isOpen } = this.#conversation;
     return {
-      isEnding:
-        this.#standing.over !== undefined || this.#announcement.ending !== undefined || this.#context.isOver,
+      isEnding: this.#standing.over !== undefined || this.#announcement.ending !== undefined || this.#isOver,
       isHandedOver: this.#transfer.isPending,
       isSendingKeys: this.#keys.isSending,
       isMachine: this.#machine?.isMachine === true,
@@ -725,49 +719,28 @@ export class CallSession {
     else this.#end(ending);
   }
 
-  /** Ends the call. Where other processes may have it, they are asked first. */
+  /** Ends the call. Where nothing is heard of it and other processes may have it, they are asked first. */
   #end(wanted: CallEnding): void {
     const { others } = this.#env;
-    const { reason, unrecorded = false } = wanted;
-    if (others === undefined || unrecorded || reason === 'server-shutdown')
-      this.#endNow(this.#closing ?? wanted);
-    else if (this.#closing !== undefined) return;
-    else if (this.#isUnheard(wanted)) void this.#endUnlessElsewhere(wanted, others);
-    else if (others.mayHaveTaken()) void this.#close(wanted, others);
-    else this.#endNow(wanted);
-  }
-
-  /** Nothing is heard of the call: it may be well elsewhere. */
-  #isUnheard({ reason }: CallEnding): boolean {
-    if (reason === 'operator-hangup') return false;
-    if (this.#doubted !== undefined) return true;
-    return !this.#media.isThere && (UNHEARD.has(reason) || this.isPending);
+    if (this.#isOver) return;
+    const isUnheard = !this.#media.isThere && (UNHEARD.has(wanted.reason) || this.isPending);
+    const isDoubtful = isUnheard || this.#doubted !== undefined;
+    if (others !== undefined && isDoubtful && wanted.reason !== 'operator-hangup') {
+      if (this.#doubted !== undefined) this.#doubted = wanted;
+      else void this.#endUnlessElsewhere(wanted, others);
+      return;
+    }
+    // What shows that may have let the call go.
+    const isUnsure = others?.mayHaveTaken() === true;
+    if (isUnsure && !this.#isOver) this.#owner.stateLater(this.#ledger);
+    this.#endNow(wanted);
   }
 
   async #endUnlessElsewhere(wanted: CallEnding, others: OtherProcesses): Promise<void> {
-    const isAsked = this.#doubted !== undefined;
     this.#doubted = wanted;
-    if (isAsked) return;
     this.#conversation.detach();
     await others.asked(this.callId);
     if (this.#doubted !== undefined) this.#endNow(this.#doubted);
-  }
-
-  /** Of two processes that have the call, as one that was cut off and the one that has taken its place, one states the end. The caller waits for neither. */
-  async #close(wanted: CallEnding, others: OtherProcesses): Promise<void> {
-    const { carrier, clock } = this.#env;
-    const { carrierCallId } = this;
-    const ending = { ...wanted, at: wanted.at ?? clock.wallNow() };
-    this.#closing = ending;
-    this.#conversation.detach();
-    if (wanted.carrier === 'hang-up' && carrierCallId !== null && carrier.rest.configured)
-      carrier.rest.hangUp(carrierCallId).then(
-        () => (this.#closing = { ...ending, carrier: 'check' }),
-        // The end has it done once more.
-        () => {},
-      );
-    await others.asked(this.callId);
-    this.#endNow(this.#closing);
   }
 
   /** The one way out, whoever comes first. */

@@ -4,6 +4,7 @@ import type { AgentlessAnswer, ChosenAgent } from './choice/call-choice.js';
 import type { OutboundRequest, StreamAdmission } from './call-desk.js';
 import type { EngineRecipe } from '../engines/engine.js';
 import type { CarrierTeardown } from './ending/carrier-teardown.js';
+import type { CallLedger } from './facts/call-ledger.js';
 import type { LeftCall } from './resume/call-state.js';
 import type { CallStates } from './resume/call-states.js';
 import type { Preparations } from './voice/preparations.js';
@@ -73,6 +74,8 @@ export interface SessionOwner {
   readonly states: Pick<CallStates, 'changed' | 'written'> | undefined;
   /** Books the carrier's id for the session. False when another live call has it. */
   claim(carrierCallId: string): boolean;
+  /** The call ends now, and another process may have it: nothing more is stated of it before that is known. */
+  stateLater(ledger: CallLedger): void;
   /** The session is over. */
   ended(remains: CallRemains): void;
   /** The carrier's id of a call that is over became known. */

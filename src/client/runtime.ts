@@ -217,6 +217,7 @@ export class Runtime {
       claimedTerm: (callId) => this.#cluster?.calls?.claimedTerm(callId),
       mayHaveTaken: () => this.#cluster?.calls?.mayHaveTaken === true,
       asked: async (callId) => this.#cluster?.calls?.othersAsked(callId),
+      haveTaken: async (callId, term) => (await this.#cluster?.calls?.haveTaken(callId, term)) === true,
     };
   }
 

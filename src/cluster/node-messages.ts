@@ -150,7 +150,7 @@ export class NodeMessages {
   }
 
   /**
-   * Once more on another connection where the one that was kept had just been ended: a message that was taken all the same is not taken again. Rejects with
+   * Again on another connection where the one that was kept had just been ended: a message that was taken all the same is not taken again. Rejects with
    * ClusterError.
    */
   async #exchange(address: string, message: SealedMessage, timeoutMs: number): Promise<NodeAnswer> {

@@ -194,7 +194,12 @@ describe('CallDirectory', () => {
         if (isTaken) shared.desk.giveInvited(callId);
       };
       const shared = new CallBench({
-        others: { claimedTerm: () => 3, mayHaveTaken: () => false, asked },
+        others: {
+          claimedTerm: () => 3,
+          mayHaveTaken: () => false,
+          asked,
+          haveTaken: async () => false,
+        },
       });
       shared.ring();
       isTaken = true;
@@ -212,28 +217,58 @@ describe('CallDirectory', () => {
       ]);
     });
 
+    it('has a stream opened for a call of another process, and knows nothing of the call by that', () => {
+      const tokened = new CallBench({ key: new Uint8Array([1]), resumes: true });
+      const known = new CallBench();
+      known.call();
+      const record = known.record();
+      const next = { number: 12, host: 'webhook.example' };
+      const answer = tokened.desk.inviteAgain(record, next);
+      expect(answer).toMatchObject({
+        type: 'stream',
+        url: expect.stringMatching(/^wss:\/\/voice\.example\/ws\/stream\/call-1\/.+caller=/),
+        resume: { url: 'https://voice.example/webhooks/carrier-a/resume/call-1/13' },
+      });
+      expect([tokened.desk.isInvited('call-1'), tokened.desk.isLive('call-1'), tokened.events]).toEqual([
+        false,
+        false,
+        [],
+      ]);
+      const transfer = { to: '+1', startedAt: 1, result: null };
+      for (const other of [
+        { endedAt: 5 },
+        { transfer },
+        { carrier: 'carrier-b' as const },
+        { carrierCallId: null },
+      ])
+        expect(tokened.desk.inviteAgain({ ...record, ...other }, next)).toBeUndefined();
+      tokened.desk.learn({ callId: 'call-1', nodeId: 'node-2', term: 2, type: 'call.ended' });
+      expect(tokened.desk.inviteAgain(record, next)).toBeUndefined();
+      // Without tokens, nobody is answered.
+      expect(new CallBench({ resumes: true }).desk.inviteAgain(record, next)).toBeUndefined();
+    });
+
     describe('that another process may have taken', () => {
-      /** A call that is up, and what the others are asked: `answer` lets it be known whether another one has it. */
+      /** A call that is up, and what the others are asked about its end: `answered` lets it be known whether another one has it. */
       function takenAbout() {
         let answer: (isTaken: boolean) => void = () => {};
+        const asked: [string, number][] = [];
         const others = {
           claimedTerm: () => undefined,
           mayHaveTaken: () => true,
-          asked: (callId: string) =>
-            new Promise<void>((resolve) => {
-              answer = (isTaken) => {
-                if (isTaken) taken.desk.learn({ callId, nodeId: 'node-2', term: 2, type: 'call.status' });
-                resolve();
-              };
-            }),
+          asked: async () => {},
+          haveTaken: (callId: string, term: number) => {
+            asked.push([callId, term]);
+            return new Promise<boolean>((resolve) => (answer = resolve));
+          },
         };
         const taken = new CallBench({ others });
-        const { engine, receiver } = taken.call();
+        const { engine, receiver, socket } = taken.call();
         const answered = async (isTaken: boolean) => {
           answer(isTaken);
           await taken.pass();
         };
-        return { bench: taken, engine, receiver, answered };
+        return { bench: taken, engine, receiver, socket, asked, answered };
       }
       const ends = (of: CallBench) => of.ofType('call.ended');
 
@@ -241,52 +276,59 @@ describe('CallDirectory', () => {
         ['the operator', (of: CallBench) => of.desk.hangUp('call-1'), 'operator-hangup'],
         ['the agent', (of: CallBench) => of.engine.context.endCall('agent-hangup'), 'agent-hangup'],
       ] as const)(
-        'is hung up at once by %s, and its end is stated once it is known that no other has it',
+        'is over at once by word of %s, and that is stated as of then once it is known that no other has it',
         async (_, hangUp, endReason) => {
-          const { bench: taken, engine, answered } = takenAbout();
+          const { bench: taken, engine, socket, asked, answered } = takenAbout();
           const at = taken.clock.wallNow();
           hangUp(taken);
-          await taken.pass(5000);
-          expect(taken.rest.requests).toEqual(['hangUp carrier-call-1']);
-          expect(engine.heard).toContain('hold');
+          await taken.pass();
+          const known = taken.events.length;
           expect(ends(taken)).toEqual([]);
-          // Nothing brings it back, and nothing else is to be had of it.
-          expect(() => taken.desk.hangUp('call-1')).not.toThrow();
-          expect(taken.report({ type: 'resume', number: 2 })).toEqual({ type: 'hang-up' });
-          expect(taken.desk.expectsStream('call-1', 2)).toBe(false);
-          expect(taken.desk.letGo('call-1')).toBeUndefined();
-          taken.rest.over = true;
+          expect(taken.rest.requests).toEqual(['hangUp carrier-call-1']);
+          expect([engine.heard.at(-1), socket.closes.length]).toEqual(['close', 1]);
+          expect(asked).toEqual([['call-1', 1]]);
+          expect([taken.desk.isLive('call-1'), taken.desk.hasEnded('call-1')]).toEqual([false, true]);
+          await taken.pass(20_000);
+          expect(taken.events).toHaveLength(known);
           await answered(false);
           expect(ends(taken)).toMatchObject([{ endReason, term: 1, at }]);
-          await taken.pass(1000);
-          expect(taken.rest.requests).toEqual(['hangUp carrier-call-1', 'lookUp carrier-call-1']);
+          expect(taken.record()).toMatchObject({ endedAt: at, hangUp: 'done' });
+          expect(taken.events.map(({ seq }) => seq)).toEqual(taken.events.map((_, index) => index + 1));
         },
       );
 
-      it('has no end here where another one has it, and what comes of it here changes nothing', async () => {
+      it('is that one’s where it has it: nothing more is stated here, and what comes of it is for that one', async () => {
         const { bench: taken, receiver, answered } = takenAbout();
-        taken.desk.hangUp('call-1');
         receiver.receiveText(text({ type: 'stop' }));
         receiver.socketClosed(1000);
+        taken.status('completed', { outcome: 'answered' });
         await taken.pass(20_000);
-        expect(ends(taken)).toEqual([]);
+        const known = taken.events.length;
+        expect([taken.desk.hasEnded('call-1'), ends(taken)]).toEqual([true, []]);
         await answered(true);
+        taken.report({ type: 'cost', costUsd: 1 });
         await taken.pass(60_000);
-        expect(taken.desk.isLive('call-1')).toBe(false);
-        expect(ends(taken)).toEqual([]);
-        expect(taken.rest.requests).toEqual(['hangUp carrier-call-1']);
+        expect(taken.events).toHaveLength(known);
+        expect([taken.desk.isLive('call-1'), taken.desk.hasEnded('call-1')]).toEqual([false, false]);
       });
 
-      it('has the end that came first, also where the server stops meanwhile', async () => {
+      it('has its end stated by a server that stops meanwhile, once', async () => {
         const { bench: taken, answered } = takenAbout();
-        taken.status('completed', { outcome: 'answered' });
-        await taken.pass(2000);
-        expect(ends(taken)).toEqual([]);
         taken.desk.hangUp('call-1');
+        await taken.pass(1000);
+        expect(ends(taken)).toEqual([]);
         await taken.desk.shutDown(1000);
-        expect(ends(taken)).toMatchObject([{ endReason: 'carrier-hangup' }]);
+        expect(ends(taken)).toMatchObject([{ endReason: 'operator-hangup' }]);
+        await answered(true);
         await answered(false);
         expect(ends(taken)).toHaveLength(1);
+      });
+
+      it('is ended by a server that stops, and asks nobody', async () => {
+        const { bench: taken, asked } = takenAbout();
+        await taken.desk.shutDown(1000);
+        expect(ends(taken)).toMatchObject([{ endReason: 'server-shutdown' }]);
+        expect(asked).toEqual([]);
       });
     });
 

@@ -77,6 +77,13 @@ export class EndedCalls {
     this.#registry.forgetEnded(callId);
   }
 
+  /** Another process has the call: nothing of it is for this one any more. */
+  leave(callId: string): void {
+    const call = this.#registry.ended(callId);
+    if (call !== undefined) this.#costs.leave(call);
+    this.#registry.leaveEnded(callId);
+  }
+
   /** No price is asked for any more. Idempotent. */
   close(): void {
     this.#isClosed = true;

@@ -167,6 +167,21 @@ export class CallLedger {
     this.#stamp.close();
   }
 
+  /** As `FactStamp.hold`. */
+  hold(): void {
+    this.#stamp.hold();
+  }
+
+  /** As `FactStamp.release`. */
+  release(): void {
+    this.#stamp.release();
+  }
+
+  /** As `FactStamp.drop`. */
+  drop(): boolean {
+    return this.#stamp.drop();
+  }
+
   /** `at`: when it was, in epoch milliseconds. @default now. Never throws. */
   publish(fact: CallFact, at = this.#endedAt): void {
     if ('direction' in fact) this.#direction = fact.direction;

@@ -1,6 +1,6 @@
 // Puts the facts of one call into their envelopes and publishes them. Only the owner of a call holds its stamp.
 import type { Clock } from '../../base/clock.js';
-import type { CallFact } from '../../contract/call-event.js';
+import type { CallEvent, CallFact } from '../../contract/call-event.js';
 import type { CallRecord } from '../../contract/call-record.js';
 import type { EventBus } from '../../events/bus.js';
 import { originOf, termOf } from '../../events/reduce.js';
@@ -17,6 +17,8 @@ export class FactStamp {
   #seq: number;
   #at: number;
   #isClosed = false;
+  /** Facts that are stated when it is known that they are for this process to state; undefined while each is at once. */
+  #held: CallEvent[] | undefined;
 
   /** `record`: what is known of a call that was had before. `at`: when its last fact was stated, at the earliest. `term`: at least. */
   constructor(
@@ -49,6 +51,26 @@ export class FactStamp {
     this.#isClosed = true;
   }
 
+  /** What follows is stamped, and stated with `release`. */
+  hold(): void {
+    this.#held ??= [];
+  }
+
+  /** Idempotent. */
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const event of held) this.#bus.publish(event);
+  }
+
+  /** What is held is for another process to state, and all that would follow. False where nothing is held any more. */
+  drop(): boolean {
+    if (this.#held === undefined) return false;
+    this.#held = undefined;
+    this.close();
+    return true;
+  }
+
   /** `at`: when it was, where that is long ago. Never throws. */
   publish(fact: CallFact, at = this.#clock.wallNow()): void {
     if (this.#isClosed) return;
@@ -57,7 +79,9 @@ export class FactStamp {
     // One literal: the objects are kept, and a spread in the middle would make each larger.
     const [callId, nodeId, term] = [this.callId, this.#nodeId, this.#term];
     const event = { callId, nodeId, term, seq: this.#seq, at: this.#at, ...fact };
-    this.#bus.publish(this.#originId === undefined ? event : { ...event, originId: this.#originId });
+    const whole = this.#originId === undefined ? event : { ...event, originId: this.#originId };
+    if (this.#held === undefined) this.#bus.publish(whole);
+    else this.#held.push(whole);
   }
 }
 

@@ -26,6 +26,11 @@ export class RecentIds {
     return this.#young.has(id) || this.#old.has(id);
   }
 
+  delete(id: string): void {
+    this.#young.delete(id);
+    this.#old.delete(id);
+  }
+
   #turnIfDue(): void {
     const late = this.#clock.now() - this.#turnsAt;
     if (late < 0) return;

@@ -18,6 +18,8 @@ export interface StoredConversation {
   readonly state: ConversationState;
   /** Epoch milliseconds at which the time in it is 0. */
   readonly beganAt: number;
+  /** What the caller is to be told as soon as they listen again. Absent for nothing. */
+  readonly news?: string | undefined;
 }
 
 /** Moments are epoch milliseconds. */

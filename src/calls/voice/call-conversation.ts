@@ -92,8 +92,11 @@ export class CallConversation {
   get state(): StoredConversation | null {
     const { clock } = this.#context.ledger;
     const { state, beganAt = 0 } = this.#voice?.state ?? {};
-    if (this.#isClosed || state === undefined) return this.#isClosed ? null : (this.#left?.stored ?? null);
-    return { state, beganAt: clock.wallNow() - (clock.now() - beganAt) };
+    if (this.#isClosed) return null;
+    if (state !== undefined)
+      return { state, beganAt: clock.wallNow() - (clock.now() - beganAt), news: this.#voice?.news };
+    const left = this.#left?.stored;
+    return left === undefined ? null : { ...left, news: this.#news ?? left.news };
   }
 
   /** Another process has begun it: the first stream here goes on with it. */
@@ -306,7 +309,7 @@ export class CallConversation {
     const agoMs = Math.max(0, clock.wallNow() - stored.beganAt);
     return {
       beganAt: clock.now() - agoMs,
-      resumed: { state: stored.state, open, message: this.#news ?? message, term },
+      resumed: { state: stored.state, open, message: this.#news ?? stored.news ?? message, term },
     };
   }
 

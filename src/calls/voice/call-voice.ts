@@ -97,7 +97,6 @@ export class CallVoice {
   readonly #holds = new Set<HoldReason>();
   /** The hold that is on may have begun in the middle of what the caller no longer waits for. */
   #isStale = false;
-  /** What the caller is to be told when they listen again. */
   #news: string | undefined;
   #closed = false;
 
@@ -185,6 +184,11 @@ export class CallVoice {
       line.stream.bind(this.#audio);
       this.release('stream');
     });
+  }
+
+  /** What the caller is to be told when they listen again. */
+  get news(): string | undefined {
+    return this.#news;
   }
 
   /** The stream is gone: the agent stops in this tick, and what was not heard counts as not heard. Idempotent. */

@@ -2,7 +2,13 @@
 import type { Clock } from '../../base/clock.js';
 import { OffhookError, RequestError } from '../../base/errors.js';
 import { pause } from '../../base/pause.js';
-import { BROKER_MS, type CallOwner, type ClusterNode, type Coordinator } from '../../cluster/coordinator.js';
+import {
+  BROKER_MS,
+  type CallOwner,
+  type ClusterNode,
+  type Coordinator,
+  LEASE_MS,
+} from '../../cluster/coordinator.js';
 import { termOf } from '../../events/reduce.js';
 import type { CallStore } from '../../stores/call-store.js';
 import { COMMAND_MS } from '../handover/predecessor.js';
@@ -22,6 +28,8 @@ import {
 export const PROBE_MS = 300;
 /** Until then it is not asked whether it is there. */
 const PATIENCE_MS = 100;
+/** Two leases: who was cut off for that long and comes back finds its calls taken over. */
+export const GONE_MS = 2 * LEASE_MS;
 /** A broker that has not answered by then may stand still: the nodes are asked as well. */
 const HASTE_MS = 30;
 /** A call goes on from node to node no more often than that, while one message looks for it. */
@@ -30,7 +38,7 @@ const MAX_HOPS = 3;
 const KNOWN_MS = 1500;
 const LOOK_MS = 50;
 /** Who says one of these is listened to before who says a later one. */
-const RANK = { live: 0, arriving: 1, expected: 2, ended: 3 } as const;
+const RANK = { live: 0, arriving: 1, expected: 2, closing: 3, ended: 4 } as const;
 /** What may come twice: an answer that was lost is asked for once more. */
 const REPEATABLE: ReadonlySet<RequestType> = new Set(['webhook', 'claim', 'who-has']);
 
@@ -67,6 +75,8 @@ export class CallFinder implements OtherProcess {
   readonly #coordinator: Coordinator;
   /** Nodes that this one has known. */
   readonly #met = new Set<string>();
+  /** Nodes that did not answer who has a call when they were asked last, on the clock. */
+  readonly #unanswered = new Map<string, { readonly since: number; readonly last: number }>();
 
   constructor(parts: CallFinderParts, coordinator: Coordinator) {
     this.#parts = parts;
@@ -155,22 +165,33 @@ export class CallFinder implements OtherProcess {
 
   /** By those that answer in time. Never rejects. */
   async whoHas(callIds: readonly string[], asking: Asking): Promise<NodePlaces[]> {
-    const ask = async ({ nodeId }: ClusterNode) =>
-      [nodeId, await this.placesAt(nodeId, callIds, asking)] as const;
+    const { clock } = this.#parts;
+    const ask = async ({ nodeId }: ClusterNode) => {
+      const places = await this.placesAt(nodeId, callIds, asking);
+      if (places === undefined) this.#hasNotAnswered(nodeId, clock.now());
+      else this.#unanswered.delete(nodeId);
+      return [nodeId, places] as const;
+    };
     const answers = await Promise.all(this.#others.map(ask));
+    const listed = new Set(this.#others.map(({ nodeId }) => nodeId));
+    for (const nodeId of this.#unanswered.keys()) if (!listed.has(nodeId)) this.#unanswered.delete(nodeId);
     return answers.filter((answer): answer is NodePlaces => answer[1] !== undefined);
   }
 
   /**
    * Whether another node has a call that this one has in `term`, as far as that can be known now. `isPending`: this one has taken it over, and has had no stream of it.
-   * Never rejects.
+   * `isClosing`: it has ended here, with all that its stream brought. Never rejects.
    */
   async besides(
     callId: string,
-    { term, isPending = false }: { term: number; isPending?: boolean },
+    {
+      term,
+      isPending = false,
+      isClosing = false,
+    }: { term: number; isPending?: boolean; isClosing?: boolean },
   ): Promise<AskedOthers> {
-    const others = this.#others.length;
-    if (others === 0) return { heard: 'all' };
+    const others = this.#others;
+    if (others.length === 0) return { heard: 'all' };
     const told = this.#coordinator.ownerOf(callId).then(
       (owner) => ({ owner }),
       () => undefined,
@@ -185,15 +206,34 @@ export class CallFinder implements OtherProcess {
           // Facts of both are in this term: an end that has fewer of them would be seen by nobody.
           if (state === 'ended') return isPending;
           if (state === 'arriving' || hasStream === true) return isPending || place.term === term;
-          // Without a stream, the call is not left to who leaves it to this node.
-          return place.term === term && nodeId < this.#parts.nodeId;
+          if (place.term < term) return false;
+          // Who has ended it has all that its stream brought.
+          const hasEndedIt = state === 'closing';
+          if (hasEndedIt !== isClosing) return hasEndedIt;
+          // Of two that are as far, the call is not left to who leaves it to this node.
+          return nodeId < this.#parts.nodeId;
         })
         .map((place) => ({ nodeId, term: place.term })),
     );
     if (named?.owner !== undefined && named.owner.term > term) had.push(named.owner);
     const owner = had.toSorted((a, b) => b.term - a.term)[0];
-    const heard = answers.length < others ? 'some' : 'all';
+    const answered = new Set(answers.map(([nodeId]) => nodeId));
+    const isAwaited = ({ nodeId }: ClusterNode) => !answered.has(nodeId) && this.#mayLive(nodeId);
+    const heard = others.some(isAwaited) ? 'some' : 'all';
     return { owner: owner?.nodeId === this.#parts.nodeId ? undefined : owner, heard };
+  }
+
+  #hasNotAnswered(nodeId: string, now: number): void {
+    const before = this.#unanswered.get(nodeId);
+    // What it did not answer long ago says nothing of today.
+    const isRecent = before !== undefined && now - before.last < GONE_MS;
+    this.#unanswered.set(nodeId, { since: isRecent ? before.since : now, last: now });
+  }
+
+  /** One that has answered nothing for so long is taken for gone, whatever the broker said of it last. */
+  #mayLive(nodeId: string): boolean {
+    const { since } = this.#unanswered.get(nodeId) ?? { since: this.#parts.clock.now() };
+    return this.#parts.clock.now() - since < GONE_MS;
   }
 
   get #others(): readonly ClusterNode[] {

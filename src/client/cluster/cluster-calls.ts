@@ -24,7 +24,7 @@ import type { CallStore } from '../../stores/call-store.js';
 import type { ComingAbout } from '../handover/handover.js';
 import type { GivenCall } from '../handover/predecessor.js';
 import { carryOut, type OtherProcess } from '../handover/remote-controls.js';
-import { CallFinder, PROBE_MS } from './call-finder.js';
+import { CallFinder, GONE_MS, PROBE_MS } from './call-finder.js';
 import type { ClusterFacts } from './cluster-facts.js';
 import type { InheritedCall } from './orphaned-calls.js';
 import { type CallPlace, type Claimed, reachableNodes, type RequestHandlers } from './requests.js';
@@ -94,6 +94,8 @@ export class ClusterCalls implements Neighbor, OtherProcess {
   /** Those of them that are this node's by now, by our ID. */
   readonly #won = new Set<string>();
   readonly #moved = new Map<string, Moved>();
+  /** Calls that are over here, and in which term: who states that is yet to be known. */
+  readonly #unstated = new Map<string, number>();
 
   constructor(
     parts: ClusterCallsParts,
@@ -155,7 +157,9 @@ export class ClusterCalls implements Neighbor, OtherProcess {
           const isAlone = async () => (await this.#finder.besides(callId, asked)).heard === 'none';
           // While nobody is reached, no report takes a call from those who may well have it: whoever gets its stream does.
           if ((!asks || nextStream !== undefined) && (await isAlone()))
-            return nextStream === undefined ? undefined : this.#invite(callId, { number: nextStream, host });
+            return nextStream === undefined
+              ? undefined
+              : this.#invite(callId, { carrierCallId, number: nextStream, host });
           owner = await this.#inherit(callId, asked, { isStreamThere: false });
         } else owner = begins ? await this.#claim(callId, asked.term + 1, { by }) : undefined;
       }
@@ -240,9 +244,14 @@ export class ClusterCalls implements Neighbor, OtherProcess {
   }
 
   /** What the carrier does about a call that nobody can be asked about; undefined for one that is not known here. */
-  async #invite(callId: string, next: { number: number; host: string }): Promise<CallAnswer | undefined> {
+  async #invite(
+    callId: string,
+    next: { carrierCallId: string; number: number; host: string },
+  ): Promise<CallAnswer | undefined> {
     const record = await this.#parts.store().get(callId);
-    return record && this.#parts.desk.inviteAgain(record, next);
+    return record?.carrierCallId === next.carrierCallId
+      ? this.#parts.desk.inviteAgain(record, next)
+      : undefined;
   }
 
   /** The call is another node's. */
@@ -276,20 +285,34 @@ export class ClusterCalls implements Neighbor, OtherProcess {
    * a call may be without a server. Never rejects.
    */
   async othersAsked(callId: string): Promise<void> {
+    const owner = await this.#askOthers(callId, () => this.#standing(callId));
+    if (owner !== undefined) this.#leave(callId, owner);
+  }
+
+  /** As in `OtherProcesses`. */
+  async haveTaken(callId: string, term: number): Promise<boolean> {
+    this.#unstated.set(callId, term);
+    try {
+      return (await this.#askOthers(callId, () => ({ term, isClosing: true }))) !== undefined;
+    } finally {
+      this.#unstated.delete(callId);
+    }
+  }
+
+  /** Who else has a call that is as `standing` here; undefined for nobody, as far as that can be known, and once it is not here. */
+  async #askOthers(
+    callId: string,
+    standing: () => (Pick<OwnStanding, 'term'> & Partial<OwnStanding> & { isClosing?: boolean }) | undefined,
+  ): Promise<CallOwner | undefined> {
     const { clock, logger } = this.#parts;
     const until = clock.now() + CUT_OFF_MS;
-    let isWaiting = false;
-    for (;;) {
-      const standing = this.#standing(callId);
-      if (standing === undefined) return;
-      const { owner, heard } = await this.#finder.besides(callId, standing);
-      if (owner !== undefined && this.#standing(callId)?.term === standing.term) {
-        this.#leave(callId, owner);
-        return;
-      }
-      if (heard === 'all' || clock.now() >= until) return;
+    for (let isWaiting = false; ; isWaiting = true) {
+      const asked = standing();
+      if (asked === undefined) return undefined;
+      const { owner, heard } = await this.#finder.besides(callId, asked);
+      if (owner !== undefined && standing()?.term === asked.term) return owner;
+      if (heard === 'all' || clock.now() >= until) return undefined;
       if (!isWaiting) logger.warn({ callId, heard }, WAITING);
-      isWaiting = true;
       await pause(clock, ASK_AGAIN_MS);
     }
   }
@@ -489,17 +512,19 @@ export class ClusterCalls implements Neighbor, OtherProcess {
   }
 
   /** A call that was given shall be somebody's. */
-  async #confirm(callId: string): Promise<void> {
+  async #confirm(callId: string, until = this.#parts.clock.now() + GONE_MS): Promise<void> {
+    const { clock } = this.#parts;
     const moved = this.#moved.get(callId);
-    await pause(this.#parts.clock, CONFIRM_MS);
+    await pause(clock, CONFIRM_MS);
     if (moved === undefined || this.#moved.get(callId) !== moved || moved.isConfirmed) return;
     // It may have given the call on by now.
     const had = await this.#finder.whoHas([callId], { timeoutMs: SILENCE_MS, isPatient: true });
     if (had.some(([, places]) => places.length > 0)) moved.isConfirmed = true;
     if (moved.isConfirmed || moved.claimed.type !== 'given') return;
-    // Who is cut off from all of them cannot tell, for as long as one of them may live.
-    if (had.length === 0 && reachableNodes(this.#coordinator).length > 0) {
-      void this.#confirm(callId);
+    // Who is cut off from all of them cannot tell.
+    const isCutOff = had.length === 0 && reachableNodes(this.#coordinator).length > 0;
+    if (isCutOff && clock.now() < until) {
+      void this.#confirm(callId, until);
       return;
     }
     this.#parts.logger.warn({ callId }, 'the node that was given a call does not have it: it goes on here');
@@ -540,6 +565,8 @@ export class ClusterCalls implements Neighbor, OtherProcess {
     if (this.#arriving.has(callId)) return { callId, state: 'arriving', term: term ?? 1 };
     if (this.#coming.has(callId) || desk.isInvited(callId) || desk.isChoosing(callId))
       return { callId, state: 'expected', term: term ?? 1 };
+    const unstated = this.#unstated.get(callId);
+    if (unstated !== undefined) return { callId, state: 'closing', term: unstated };
     if (!desk.hasEnded(callId)) return undefined;
     return { callId, state: 'ended', term: (await this.#finder.known(callId))?.term ?? 1 };
   }

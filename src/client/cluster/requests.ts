@@ -46,8 +46,11 @@ export type Claimed =
 /** How a node has a call. */
 export interface CallPlace {
   readonly callId: string;
-  /** `arriving`: its stream has come there, and the rest of it is on its way. `expected`: it rings there, or its stream is to come. */
-  readonly state: 'live' | 'arriving' | 'expected' | 'ended';
+  /**
+   * `arriving`: its stream has come there, and the rest of it is on its way. `expected`: it rings there, or its stream is to come. `closing`: it has ended there, and
+   * that is stated once it is known that no other node has it.
+   */
+  readonly state: 'live' | 'arriving' | 'expected' | 'closing' | 'ended';
   readonly term: number;
   /** The stream of a call that is up there is there, too. @default false */
   readonly hasStream?: boolean;

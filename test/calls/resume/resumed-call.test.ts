@@ -323,6 +323,25 @@ describe.each(STEERED)('a caller who is being handed over, $steering', (kind) =>
     expect(next.bench.engine.heard).toEqual(['start']);
   });
 
+  it.each([0, 1])(
+    'is told by the agent that the line is busy, also where that was known before their stream was back (%i more processes die)',
+    async (more) => {
+      const scene = await handingOver();
+      scene.stop();
+      result(scene, 'busy');
+      await scene.bench.pass();
+      let next = await scene.killed();
+      await next.goOn();
+      for (let count = 0; count < more; count += 1) {
+        next = await next.killed();
+        await next.goOn();
+      }
+      next.next(3 + more);
+      expect(next.bench.engine.context.resumed?.message).toMatch(/busy/);
+      expect(next.bench.engine.heard).toEqual(['start']);
+    },
+  );
+
   it('counts as connected when nothing is heard of it, from the order on', async () => {
     const next = await (await handingOver()).killed({ gapMs: 5000 });
     await next.goOn();
@@ -425,7 +444,12 @@ describe.each(STEERED)('a call that other processes may have taken up as well, $
       new Promise<void>((resolve) => {
         answer = resolve;
       });
-    const others = { claimedTerm: () => undefined, mayHaveTaken: () => false, asked };
+    const others = {
+      claimedTerm: () => undefined,
+      mayHaveTaken: () => false,
+      asked,
+      haveTaken: async () => false,
+    };
     const scene = await talking(kind);
     const next = await scene.killed({ options: { others } });
     await next.goOn();

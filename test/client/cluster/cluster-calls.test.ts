@@ -12,8 +12,9 @@ function open(standing: { term: number; hasStream: boolean; isPending?: boolean 
   const clock = new FakeClock();
   const done: unknown[] = [];
   /** What this node knows of the call. */
-  const heard: { hasAll: boolean; isOver: boolean; record: object | undefined } = {
+  const heard: { hasAll: boolean; hasEnded: boolean; isOver: boolean; record: object | undefined } = {
     hasAll: true,
+    hasEnded: false,
     isOver: false,
     record: undefined,
   };
@@ -23,7 +24,7 @@ function open(standing: { term: number; hasStream: boolean; isPending?: boolean 
     isLive: () => isUp,
     isInvited: () => false,
     isChoosing: () => false,
-    hasEnded: () => false,
+    hasEnded: () => heard.hasEnded,
     isOver: () => heard.isOver,
     expectsStream: () => true,
     giveInvited: () => undefined,
@@ -325,6 +326,9 @@ describe('ClusterCalls', () => {
     ['has only invited it', { state: 'expected', term: 2 }, undefined],
     ['has ended it in the same term', { state: 'ended', term: 2 }, undefined],
     ['had it before', { state: 'ended', term: 1 }, undefined],
+    ['is closing it', { state: 'closing', term: 2 }, ['learned', 'call', 3]],
+    ['is closing it in a higher term', { state: 'closing', term: 3 }, ['learned', 'call', 3]],
+    ['is closing what was taken over here', { state: 'closing', term: 1 }, undefined, true],
     ['knows nothing of it', undefined, undefined],
     [
       'has seen its end before it was taken over here',
@@ -382,7 +386,7 @@ describe('ClusterCalls', () => {
     ['it is taken over where another node can be asked', true, 3, 'inherited'],
   ])('of a node that does not answer: %s', async (_, isReached, nextStream, what) => {
     const { calls, clock, cluster, coordinator, done, heard } = open(undefined);
-    heard.record = { callId: 'call', nodeId: 'a', term: 2, seq: 4 };
+    heard.record = { callId: 'call', carrierCallId: 'CA1', nodeId: 'a', term: 2, seq: 4 };
     await coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });
     for (const nodeId of ['a', 'c']) {
       const other = cluster.node({ nodeId, address: `http://${nodeId}.test` });
@@ -446,6 +450,70 @@ describe('ClusterCalls', () => {
     cluster.heal('c');
     await clock.advanceAsync(1500);
     expect([isAsked, done]).toEqual([true, [['learned', 'call', 2]]]);
+  });
+
+  it('end ten seconds after a node has stopped to answer, also while the broker still names it, and the next ones at once', async () => {
+    const { calls, clock, cluster, coordinator, done } = open({ term: 1, hasStream: false });
+    await coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });
+    for (const nodeId of ['a', 'c']) {
+      const other = cluster.node({ nodeId, address: `http://${nodeId}.test` });
+      await other.join({ answer: async () => '{"places":[]}', outranked() {}, emptied() {} });
+    }
+    cluster.cut('c');
+    Object.defineProperty(coordinator, 'nodes', {
+      value: () => ['a', 'b', 'c'].map((nodeId) => ({ nodeId, address: `http://${nodeId}.test` })),
+    });
+    const asked: string[] = [];
+    const ask = (name: string) => void calls.othersAsked('call').then(() => asked.push(name));
+    ask('one');
+    await clock.advanceAsync(9000);
+    expect(asked).toEqual([]);
+    await clock.advanceAsync(3000);
+    ask('two');
+    await clock.advanceAsync(500);
+    expect([asked, done]).toEqual([['one', 'two'], []]);
+  });
+
+  it.each([
+    ['has it in a higher term', { state: 'live', term: 3 }, true],
+    ['has its stream', { state: 'live', term: 2, hasStream: true }, true],
+    ['has only taken it over', { state: 'live', term: 2 }, false],
+    ['waits for a stream of it', { state: 'expected', term: 2 }, false],
+    ['is closing it as well, and has a lower ID', { state: 'closing', term: 2 }, true],
+    ['had it before', { state: 'live', term: 1, hasStream: true }, false],
+  ] as const)(
+    'that have ended here are left to a node that has them: one that %s',
+    async (_, place, isTaken) => {
+      const { calls, clock, cluster, coordinator } = open(undefined);
+      await coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });
+      const other = cluster.node({ nodeId: 'a', address: 'http://a.test' });
+      const places = JSON.stringify({ places: [{ callId: 'call', ...place }] });
+      await other.join({ answer: async () => places, outranked() {}, emptied() {} });
+      const taken = calls.haveTaken('call', 2);
+      await clock.advanceAsync(500);
+      expect(await taken).toBe(isTaken);
+    },
+  );
+
+  it('that have ended here are closing until it is known who states that', async () => {
+    const { calls, clock, cluster, coordinator, heard } = open(undefined);
+    heard.hasEnded = true;
+    await coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });
+    const other = cluster.node({ nodeId: 'a', address: 'http://a.test' });
+    const places = [{ callId: 'call', state: 'ended', term: 3 }];
+    await other.join({ answer: async () => JSON.stringify({ places }), outranked() {}, emptied() {} });
+    const placesHere = () => calls.handlers['who-has']({ callIds: ['call'] }, { callId: '', from: 'a' });
+    expect((await placesHere()).places).toMatchObject([{ state: 'ended' }]);
+    cluster.cut('b');
+    const answers: boolean[] = [];
+    void calls.haveTaken('call', 2).then((isTaken) => answers.push(isTaken));
+    await clock.advanceAsync(2000);
+    expect([answers, (await placesHere()).places]).toMatchObject([[], [{ state: 'closing', term: 2 }]]);
+    cluster.heal('b');
+    await clock.advanceAsync(1500);
+    expect(answers).toEqual([true]);
+    expect((await placesHere()).places).toMatchObject([{ state: 'ended' }]);
+    expect(await calls.haveTaken('call', 4)).toBe(false);
   });
 
   it('end without a stream at once where nobody else is there, and wait for an answer where somebody is', async () => {
