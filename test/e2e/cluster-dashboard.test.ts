@@ -241,12 +241,14 @@ describe.each(SIMULATED_CARRIERS)('a dashboard of a cluster, on %s', { timeout: 
     await using phones = await ClusterPhones.on(id);
     await phones.serve();
     const dashboard = await observe(phones);
-    const calling = phones.simulator.call({ script: [...LONG] });
+    const script = [WAIT, { type: 'pause', durationMs: 90_000 }, { type: 'hang-up' }] as const;
+    const calling = phones.simulator.call({ script: [...script] });
     const callId = await greeted(dashboard);
     const page = await listen(dashboard);
     const [nodeId = ''] = phones.cluster.nodes.keys();
     phones.cluster.cut(nodeId);
-    await eventually('that it is lost', () => page.facts.find(({ type }) => type === 'call.ended'), 50_000);
+    // A lease, 45 seconds, and up to 5 until somebody looks.
+    await eventually('that it is lost', () => page.facts.find(({ type }) => type === 'call.ended'), 70_000);
     const snapshots = () => page.events.filter(([type]) => type === 'snapshot').length;
     expect(snapshots()).toBe(1);
     await phones.serve();
