@@ -71,7 +71,7 @@ export class CallDirectory implements CallDesk, LiveSound {
   /** Undefined where no call is kept for another process. */
   #states: CallStates | undefined;
   /** Of calls that have ended here, and perhaps elsewhere. */
-  readonly #unstated = new Set<CallLedger>();
+  readonly #unstated = new Map<string, CallLedger>();
   /** Undefined without limits. */
   readonly budget: Budget | undefined;
   readonly #choosing = new Set<ChoosingCall>();
@@ -161,6 +161,8 @@ export class CallDirectory implements CallDesk, LiveSound {
   learn({ callId, nodeId, term, type }: Pick<CallEvent, 'callId' | 'nodeId' | 'term' | 'type'>): void {
     if (nodeId === this.#env.nodeId) return;
     this.#registry.heardElsewhere({ callId, term, type });
+    const unstated = this.#unstated.get(callId);
+    if (unstated !== undefined && term > unstated.term) this.#leaveUnstated(callId, unstated);
     const session = this.#registry.session(callId);
     const had = session?.term ?? this.#invited(callId)?.term ?? this.#env.others?.claimedTerm(callId) ?? 1;
     if (term <= had) return;
@@ -446,7 +448,7 @@ export class CallDirectory implements CallDesk, LiveSound {
     }
     for (const session of this.#registry.sessions()) session.shutDown();
     // Nobody is asked any more.
-    for (const ledger of this.#unstated) ledger.release();
+    for (const ledger of this.#unstated.values()) ledger.release();
     await this.#ended.finish(timeoutMs);
   }
 
@@ -670,15 +672,19 @@ export class CallDirectory implements CallDesk, LiveSound {
   /** Of two processes that have a call, as one that was cut off and the one that has taken its place, one states the end. Here it is over, whichever that is. */
   async #stateUnlessElsewhere(callId: string, ledger: CallLedger): Promise<void> {
     ledger.hold();
-    this.#unstated.add(ledger);
+    this.#unstated.set(callId, ledger);
     const isElsewhere = await this.#env.others?.haveTaken(callId, ledger.term);
-    this.#unstated.delete(ledger);
-    if (isElsewhere !== true) ledger.release();
-    else if (ledger.drop()) {
-      this.#ended.leave(callId);
-      this.#states?.leave(callId, { isForgotten: false });
-      this.#env.left?.(callId);
-    }
+    if (isElsewhere === true) this.#leaveUnstated(callId, ledger);
+    else ledger.release();
+    if (this.#unstated.get(callId) === ledger) this.#unstated.delete(callId);
+  }
+
+  /** Another process states the end of a call that is over here. */
+  #leaveUnstated(callId: string, ledger: CallLedger): void {
+    if (!ledger.drop()) return;
+    this.#ended.leave(callId);
+    this.#states?.leave(callId, { isForgotten: false });
+    this.#env.left?.(callId);
   }
 
   /**

@@ -312,6 +312,38 @@ describe('CallDirectory', () => {
         expect([taken.desk.isLive('call-1'), taken.desk.hasEnded('call-1')]).toEqual([false, false]);
       });
 
+      it.each([
+        ['the others say so', async ({ answered }: ReturnType<typeof takenAbout>) => answered(true)],
+        [
+          'it states something of it',
+          async ({ bench: of }: ReturnType<typeof takenAbout>) =>
+            of.desk.learn({ callId: 'call-1', nodeId: 'node-2', term: 2, type: 'call.status' }),
+        ],
+      ] as const)('is not hung up any more once another one has it: %s', async (_, show) => {
+        const taken = takenAbout();
+        const { rest } = taken.bench;
+        rest.failure = new CarrierError('No.', { status: 503, retryable: true });
+        taken.engine.context.endCall('agent-hangup');
+        await taken.bench.pass(1000);
+        expect(rest.requests).toEqual(['hangUp carrier-call-1']);
+        await show(taken);
+        rest.failure = undefined;
+        await taken.bench.pass(10 * 60_000);
+        await taken.bench.desk.shutDown(1000);
+        expect(rest.requests.filter((request) => request.startsWith('hangUp'))).toHaveLength(1);
+        expect([ends(taken.bench), taken.bench.desk.hasEnded('call-1')]).toEqual([[], false]);
+      });
+
+      it('states nothing of a call that was deleted meanwhile', async () => {
+        const { bench: taken, answered } = takenAbout();
+        taken.desk.hangUp('call-1');
+        await taken.pass(1000);
+        taken.desk.forgetEnded('call-1');
+        await answered(false);
+        await taken.desk.shutDown(1000);
+        expect(ends(taken)).toEqual([]);
+      });
+
       it('has its end stated by a server that stops meanwhile, once', async () => {
         const { bench: taken, answered } = takenAbout();
         taken.desk.hangUp('call-1');

@@ -44,6 +44,11 @@ export class EndedCall {
     return this.#teardown?.tryNow();
   }
 
+  /** Another process has the call: nothing is asked of the carrier for it any more. */
+  leave(): void {
+    this.#teardown?.carrierSaysOver();
+  }
+
   /** The carrier asks about the call: it can be asked, too. */
   isHeardOf(): void {
     this.#teardown?.nudge();

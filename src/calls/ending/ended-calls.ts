@@ -80,7 +80,9 @@ export class EndedCalls {
   /** Another process has the call: nothing of it is for this one any more. */
   leave(callId: string): void {
     const call = this.#registry.ended(callId);
-    if (call !== undefined) this.#costs.leave(call);
+    if (call === undefined) return;
+    call.leave();
+    this.#costs.leave(call);
     this.#registry.leaveEnded(callId);
   }
 

@@ -49,6 +49,7 @@ export class FactStamp {
   /** Another process has the call, or it was deleted: it is not for this one to say more of it. Idempotent. */
   close(): void {
     this.#isClosed = true;
+    this.#held &&= [];
   }
 
   /** What follows is stamped, and stated with `release`. */

@@ -293,7 +293,9 @@ export class ClusterCalls implements Neighbor, OtherProcess {
   async haveTaken(callId: string, term: number): Promise<boolean> {
     this.#unstated.set(callId, term);
     try {
-      return (await this.#askOthers(callId, () => ({ term, isClosing: true }))) !== undefined;
+      const owner = await this.#askOthers(callId, () => ({ term, isClosing: true }));
+      if (owner !== undefined) this.#parts.facts.leave(callId);
+      return owner !== undefined;
     } finally {
       this.#unstated.delete(callId);
     }
