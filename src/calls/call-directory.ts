@@ -24,7 +24,6 @@ import type {
   WaitingCall,
 } from './call-desk.js';
 import type { CallEnvironment } from './call-environment.js';
-import type { CallLedger } from './facts/call-ledger.js';
 import { CallRegistry, type InvitedCall } from './call-registry.js';
 import { CallSession } from './call-session.js';
 import type { AgentlessAnswer, CallChoice, ChooseCall, ChosenAgent } from './choice/call-choice.js';
@@ -70,8 +69,6 @@ export class CallDirectory implements CallDesk, LiveSound {
   readonly #records: RecordWatch;
   /** Undefined where no call is kept for another process. */
   #states: CallStates | undefined;
-  /** Of calls that have ended here, and perhaps elsewhere. */
-  readonly #unstated = new Map<string, CallLedger>();
   /** Undefined without limits. */
   readonly budget: Budget | undefined;
   readonly #choosing = new Set<ChoosingCall>();
@@ -82,7 +79,10 @@ export class CallDirectory implements CallDesk, LiveSound {
     const { clock, bus } = environment;
     this.#env = environment;
     this.#registry = new CallRegistry(clock);
-    this.#ended = new EndedCalls(environment, this.#registry);
+    this.#ended = new EndedCalls(environment, this.#registry, (callId) => {
+      this.#states?.leave(callId, { isForgotten: false });
+      environment.left?.(callId);
+    });
     this.#preparations = new Preparations(environment);
     this.#records = new RecordWatch(bus, ...(environment.elsewhere ? [environment.elsewhere] : []));
     this.budget = environment.budget && this.#brake(environment.budget);
@@ -161,8 +161,7 @@ export class CallDirectory implements CallDesk, LiveSound {
   learn({ callId, nodeId, term, type }: Pick<CallEvent, 'callId' | 'nodeId' | 'term' | 'type'>): void {
     if (nodeId === this.#env.nodeId) return;
     this.#registry.heardElsewhere({ callId, term, type });
-    const unstated = this.#unstated.get(callId);
-    if (unstated !== undefined && term > unstated.term) this.#leaveUnstated(callId, unstated);
+    this.#ended.learn(callId, term);
     const session = this.#registry.session(callId);
     const had = session?.term ?? this.#invited(callId)?.term ?? this.#env.others?.claimedTerm(callId) ?? 1;
     if (term <= had) return;
@@ -174,6 +173,11 @@ export class CallDirectory implements CallDesk, LiveSound {
     session.disown();
     this.#leave(session);
     this.#states?.leave(session.callId, { isForgotten: type === 'call.forgotten' });
+  }
+
+  /** In which a call has ended here, while it is asked whether another process has it: nothing of its end is stated before that. Undefined for any other. */
+  closingTerm(callId: string): number | undefined {
+    return this.#ended.closingTerm(callId);
   }
 
   /** In which this process has a live call, and whether its stream is here; undefined for any other. */
@@ -447,8 +451,7 @@ export class CallDirectory implements CallDesk, LiveSound {
       choosing.abandon();
     }
     for (const session of this.#registry.sessions()) session.shutDown();
-    // Nobody is asked any more.
-    for (const ledger of this.#unstated.values()) ledger.release();
+    this.#ended.stateAll();
     await this.#ended.finish(timeoutMs);
   }
 
@@ -657,7 +660,7 @@ export class CallDirectory implements CallDesk, LiveSound {
       preparations: this.#preparations,
       states: this.#states,
       claim: (id) => this.#registry.claim(id, session),
-      stateLater: (ledger) => void this.#stateUnlessElsewhere(callId, ledger),
+      stateLater: (ledger) => void this.#ended.stateUnlessElsewhere(callId, ledger),
       ended: (remains) => this.#ended.add(remains),
       identified: (callId, id) => {
         const call = this.#registry.ended(callId);
@@ -667,24 +670,6 @@ export class CallDirectory implements CallDesk, LiveSound {
     });
     this.#registry.open(session, { holdsPlace });
     return session;
-  }
-
-  /** Of two processes that have a call, as one that was cut off and the one that has taken its place, one states the end. Here it is over, whichever that is. */
-  async #stateUnlessElsewhere(callId: string, ledger: CallLedger): Promise<void> {
-    ledger.hold();
-    this.#unstated.set(callId, ledger);
-    const isElsewhere = await this.#env.others?.haveTaken(callId, ledger.term);
-    if (isElsewhere === true) this.#leaveUnstated(callId, ledger);
-    else ledger.release();
-    if (this.#unstated.get(callId) === ledger) this.#unstated.delete(callId);
-  }
-
-  /** Another process states the end of a call that is over here. */
-  #leaveUnstated(callId: string, ledger: CallLedger): void {
-    if (!ledger.drop()) return;
-    this.#ended.leave(callId);
-    this.#states?.leave(callId, { isForgotten: false });
-    this.#env.left?.(callId);
   }
 
   /**

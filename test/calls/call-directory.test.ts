@@ -287,10 +287,12 @@ describe('CallDirectory', () => {
           expect(taken.rest.requests).toEqual(['hangUp carrier-call-1']);
           expect([engine.heard.at(-1), socket.closes.length]).toEqual(['close', 1]);
           expect(asked).toEqual([['call-1', 1]]);
-          expect([taken.desk.isLive('call-1'), taken.desk.hasEnded('call-1')]).toEqual([false, true]);
+          const { desk } = taken;
+          expect([desk.isLive('call-1'), desk.hasEnded('call-1')]).toEqual([false, true]);
           await taken.pass(20_000);
-          expect(taken.events).toHaveLength(known);
+          expect([taken.events.length, desk.closingTerm('call-1')]).toEqual([known, 1]);
           await answered(false);
+          expect(desk.closingTerm('call-1')).toBeUndefined();
           expect(ends(taken)).toMatchObject([{ endReason, term: 1, at }]);
           expect(taken.record()).toMatchObject({ endedAt: at, hangUp: 'done' });
           expect(taken.events.map(({ seq }) => seq)).toEqual(taken.events.map((_, index) => index + 1));

@@ -4,6 +4,7 @@ import type { CallRecord, LocalRecording } from '../../contract/call-record.js';
 import type { CallReport } from '../call-desk.js';
 import type { CallEnvironment } from '../call-environment.js';
 import type { CallRegistry } from '../call-registry.js';
+import type { CallLedger } from '../facts/call-ledger.js';
 import { CostWatch } from '../money/cost-watch.js';
 import type { CallRemains } from '../session-owner.js';
 import { type BriefCall, type BriefEnding, recordBriefly } from './brief-call.js';
@@ -16,11 +17,16 @@ export class EndedCalls {
   readonly #registry: CallRegistry;
   readonly #teardowns: CarrierTeardowns;
   readonly #costs: CostWatch;
+  /** Of calls that another process may have as well: nothing of their ends is stated yet. */
+  readonly #closing = new Map<string, CallLedger>();
+  readonly #left: (callId: string) => void;
   #isClosed = false;
 
-  constructor(environment: CallEnvironment, registry: CallRegistry) {
+  /** `left`: gets the ID of a call that is over here, and of which another process states the end. */
+  constructor(environment: CallEnvironment, registry: CallRegistry, left: (callId: string) => void) {
     this.#env = environment;
     this.#registry = registry;
+    this.#left = left;
     this.#teardowns = new CarrierTeardowns(environment);
     this.#costs = new CostWatch(environment);
   }
@@ -31,6 +37,32 @@ export class EndedCalls {
     this.#registry.end(call);
     if (remains.teardown !== undefined) this.#teardowns.keep(remains.teardown);
     if (!this.#isClosed) this.#costs.follow(call);
+  }
+
+  /** Of two processes that have a call, as one that was cut off and the one that has taken its place, one states the end. Here it is over, whichever that is. */
+  async stateUnlessElsewhere(callId: string, ledger: CallLedger): Promise<void> {
+    ledger.hold();
+    this.#closing.set(callId, ledger);
+    const isElsewhere = await this.#env.others?.haveTaken(callId, ledger.term);
+    if (isElsewhere === true) this.#leave(callId, ledger);
+    else ledger.release();
+    if (this.#closing.get(callId) === ledger) this.#closing.delete(callId);
+  }
+
+  /** As in `CallDirectory`. */
+  closingTerm(callId: string): number | undefined {
+    return this.#closing.get(callId)?.term;
+  }
+
+  /** Another process states something of a call in this term. */
+  learn(callId: string, term: number): void {
+    const ledger = this.#closing.get(callId);
+    if (ledger !== undefined && term > ledger.term) this.#leave(callId, ledger);
+  }
+
+  /** Nobody is asked any more who states an end. */
+  stateAll(): void {
+    for (const ledger of this.#closing.values()) ledger.release();
   }
 
   /** A call that never had a session. */
@@ -77,15 +109,6 @@ export class EndedCalls {
     this.#registry.forgetEnded(callId);
   }
 
-  /** Another process has the call: nothing of it is for this one any more. */
-  leave(callId: string): void {
-    const call = this.#registry.ended(callId);
-    if (call === undefined) return;
-    call.leave();
-    this.#costs.leave(call);
-    this.#registry.leaveEnded(callId);
-  }
-
   /** No price is asked for any more. Idempotent. */
   close(): void {
     this.#isClosed = true;
@@ -95,6 +118,16 @@ export class EndedCalls {
   /** Resolves when the carrier has been asked for everything, or after the time. */
   async finish(timeoutMs: number): Promise<void> {
     await this.#teardowns.finish(timeoutMs);
+  }
+
+  /** Another process has the call: nothing of it is for this one any more. */
+  #leave(callId: string, ledger: CallLedger): void {
+    if (!ledger.drop()) return;
+    const call = this.#registry.ended(callId);
+    call?.leave();
+    if (call !== undefined) this.#costs.leave(call);
+    this.#registry.leaveEnded(callId);
+    this.#left(callId);
   }
 
   /** The call was given up because nothing showed that it exists, and it does. One that was called off only waited to be named. */

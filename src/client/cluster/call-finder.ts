@@ -61,6 +61,15 @@ export interface AskedOthers {
   readonly heard: 'all' | 'some' | 'none';
 }
 
+/** How this node has a call that another one may have, too. */
+export interface OwnPlace {
+  readonly term: number;
+  /** It was taken over, and no stream of it has come. @default false */
+  readonly isPending?: boolean;
+  /** It has ended here, with all that its stream brought. @default false */
+  readonly isClosing?: boolean;
+}
+
 /** What a node says of calls that it was asked about. */
 type NodePlaces = readonly [nodeId: string, places: readonly CallPlace[]];
 
@@ -179,17 +188,9 @@ export class CallFinder implements OtherProcess {
   }
 
   /**
-   * Whether another node has a call that this one has in `term`, as far as that can be known now. `isPending`: this one has taken it over, and has had no stream of it.
-   * `isClosing`: it has ended here, with all that its stream brought. Never rejects.
+   * Whether another node has a call that this one has, too, as far as that can be known now. Never rejects.
    */
-  async besides(
-    callId: string,
-    {
-      term,
-      isPending = false,
-      isClosing = false,
-    }: { term: number; isPending?: boolean; isClosing?: boolean },
-  ): Promise<AskedOthers> {
+  async besides(callId: string, own: OwnPlace): Promise<AskedOthers> {
     const others = this.#others;
     if (others.length === 0) return { heard: 'all' };
     const told = this.#coordinator.ownerOf(callId).then(
@@ -201,21 +202,10 @@ export class CallFinder implements OtherProcess {
     if (named === undefined && answers.length === 0) return { heard: 'none' };
     const had = answers.flatMap(([nodeId, places]) =>
       places
-        .filter(({ state, hasStream, ...place }) => {
-          if (place.term > term || state === 'expected') return place.term > term;
-          // Facts of both are in this term: an end that has fewer of them would be seen by nobody.
-          if (state === 'ended') return isPending;
-          if (state === 'arriving' || hasStream === true) return isPending || place.term === term;
-          if (place.term < term) return false;
-          // Who has ended it has all that its stream brought.
-          const hasEndedIt = state === 'closing';
-          if (hasEndedIt !== isClosing) return hasEndedIt;
-          // Of two that are as far, the call is not left to who leaves it to this node.
-          return nodeId < this.#parts.nodeId;
-        })
+        .filter((place) => isTheirs(place, own, { hasLowerId: nodeId < this.#parts.nodeId }))
         .map((place) => ({ nodeId, term: place.term })),
     );
-    if (named?.owner !== undefined && named.owner.term > term) had.push(named.owner);
+    if (named?.owner !== undefined && named.owner.term > own.term) had.push(named.owner);
     const owner = had.toSorted((a, b) => b.term - a.term)[0];
     const answered = new Set(answers.map(([nodeId]) => nodeId));
     const isAwaited = ({ nodeId }: ClusterNode) => !answered.has(nodeId) && this.#mayLive(nodeId);
@@ -322,4 +312,22 @@ export class CallFinder implements OtherProcess {
     await this.#meet(nodeId);
     return isAnswering(this.#coordinator, nodeId, timeoutMs);
   }
+}
+
+/** Of two nodes that have a call, whether it is the other one's. */
+function isTheirs(
+  { term, state, hasStream = false }: CallPlace,
+  own: OwnPlace,
+  { hasLowerId }: { hasLowerId: boolean },
+): boolean {
+  const { isPending = false, isClosing = false } = own;
+  if (term > own.term || state === 'expected') return term > own.term;
+  // Facts of both are in this term: an end that has fewer of them would be seen by nobody.
+  if (state === 'ended') return isPending;
+  if (state === 'arriving' || hasStream) return isPending || term === own.term;
+  if (term < own.term) return false;
+  // Who has ended it has all that its stream brought.
+  if ((state === 'closing') !== isClosing) return !isClosing;
+  // Of two that are as far, the call is not left to who leaves it to this node.
+  return hasLowerId;
 }

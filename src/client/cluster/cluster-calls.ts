@@ -24,7 +24,7 @@ import type { CallStore } from '../../stores/call-store.js';
 import type { ComingAbout } from '../handover/handover.js';
 import type { GivenCall } from '../handover/predecessor.js';
 import { carryOut, type OtherProcess } from '../handover/remote-controls.js';
-import { CallFinder, GONE_MS, PROBE_MS } from './call-finder.js';
+import { CallFinder, GONE_MS, type OwnPlace, PROBE_MS } from './call-finder.js';
 import type { ClusterFacts } from './cluster-facts.js';
 import type { InheritedCall } from './orphaned-calls.js';
 import { type CallPlace, type Claimed, reachableNodes, type RequestHandlers } from './requests.js';
@@ -94,8 +94,6 @@ export class ClusterCalls implements Neighbor, OtherProcess {
   /** Those of them that are this node's by now, by our ID. */
   readonly #won = new Set<string>();
   readonly #moved = new Map<string, Moved>();
-  /** Calls that are over here, and in which term: who states that is yet to be known. */
-  readonly #unstated = new Map<string, number>();
 
   constructor(
     parts: ClusterCallsParts,
@@ -291,21 +289,13 @@ export class ClusterCalls implements Neighbor, OtherProcess {
 
   /** As in `OtherProcesses`. */
   async haveTaken(callId: string, term: number): Promise<boolean> {
-    this.#unstated.set(callId, term);
-    try {
-      const owner = await this.#askOthers(callId, () => ({ term, isClosing: true }));
-      if (owner !== undefined) this.#parts.facts.leave(callId);
-      return owner !== undefined;
-    } finally {
-      this.#unstated.delete(callId);
-    }
+    const owner = await this.#askOthers(callId, () => ({ term, isClosing: true }));
+    if (owner !== undefined) this.#parts.facts.leave(callId);
+    return owner !== undefined;
   }
 
   /** Who else has a call that is as `standing` here; undefined for nobody, as far as that can be known, and once it is not here. */
-  async #askOthers(
-    callId: string,
-    standing: () => (Pick<OwnStanding, 'term'> & Partial<OwnStanding> & { isClosing?: boolean }) | undefined,
-  ): Promise<CallOwner | undefined> {
+  async #askOthers(callId: string, standing: () => OwnPlace | undefined): Promise<CallOwner | undefined> {
     const { clock, logger } = this.#parts;
     const until = clock.now() + CUT_OFF_MS;
     for (let isWaiting = false; ; isWaiting = true) {
@@ -567,8 +557,8 @@ export class ClusterCalls implements Neighbor, OtherProcess {
     if (this.#arriving.has(callId)) return { callId, state: 'arriving', term: term ?? 1 };
     if (this.#coming.has(callId) || desk.isInvited(callId) || desk.isChoosing(callId))
       return { callId, state: 'expected', term: term ?? 1 };
-    const unstated = this.#unstated.get(callId);
-    if (unstated !== undefined) return { callId, state: 'closing', term: unstated };
+    const closing = desk.closingTerm(callId);
+    if (closing !== undefined) return { callId, state: 'closing', term: closing };
     if (!desk.hasEnded(callId)) return undefined;
     return { callId, state: 'ended', term: (await this.#finder.known(callId))?.term ?? 1 };
   }
