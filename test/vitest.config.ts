@@ -15,6 +15,8 @@ const VIRTUAL = [
   'test/testing/carrier-b/{inbound,outbound}.test.ts',
   'test/testing/conformance/*.test.ts',
   'test/client/nothing-left.test.ts',
+  'test/client/{live-calls,own-store}.test.ts',
+  'test/cli/{servers,program}.test.ts',
   'test/examples/{agent-tests,calls,vendors}.test.ts',
   'test/cli/init/project.test.ts',
   'test/testing/simulate-call.test.ts',

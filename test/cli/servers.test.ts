@@ -1,17 +1,11 @@
 // `offhook status` and `offhook drain`: what servers say on their control sockets, and a server that is told to stop.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import packageFile from '../../package.json' with { type: 'json' };
 import type { ServeOptions } from '../../src/index.js';
 import type { CallerStep } from '../../src/testing/index.js';
 import { type CarrierPhone, OWN_NUMBER, startCarrierPhone } from '../support/carrier-phone.js';
 import { makeFolder } from '../support/data-folder.js';
-import '../support/room-for-calls.js';
 import { itRefusesArguments, runCommand } from './run-command.js';
-
-const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 /** A caller who waits for the signal, then hangs up. */
 const waits = (signal: AbortSignal): CallerStep[] => [
@@ -71,30 +65,6 @@ describe('offhook status', () => {
 
 describe('offhook drain', () => {
   const drain = (...args: string[]) => runCommand(['drain', ...args]);
-
-  it('waits in a process of its own until the calls are over and the server has stopped', async () => {
-    await using phone = await openPhone();
-    const isOver = new AbortController();
-    const { report } = await call(phone, isOver.signal);
-    const child = spawn(process.execPath, [CLI, 'drain', '--data-dir', phone.dataDir], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const exit = once(child, 'exit');
-    let out = '';
-    for await (const chunk of child.stdout) {
-      out += String(chunk);
-      if (out.includes('1 call is up.')) isOver.abort();
-    }
-    expect(await exit).toEqual([0, null]);
-    expect(out).toBe(
-      `Draining the server with the pid ${process.pid}, version ${packageFile.version}: no new calls, 30 s for those that are up.
-1 call is up.
-It has stopped.
-`,
-    );
-    expect(await report).toMatchObject({ ok: true, end: { by: 'caller' } });
-    await phone.server.closed;
-  });
 
   it('has the calls hung up that are left after its time', async () => {
     await using phone = await openPhone();

@@ -20,7 +20,7 @@ async function leave(name: string): Promise<string> {
   const dataDir = await makeFolder();
   const past = await DiskStore.open({ folder: join(dataDir, 'server') });
   const facts = [started({ carrierCallId: `CA${'0'.repeat(32)}`, agent: name })];
-  for (const event of stamp(facts, { callId: 'left', at: Date.now() })) await past.append(event);
+  for (const event of stamp(facts, { callId: 'left', at: systemClock.wallNow() })) await past.append(event);
   await past.close();
   return dataDir;
 }
@@ -125,7 +125,7 @@ describe('a call that the last process has left', () => {
   it('is lost a minute later', async () => {
     const dataDir = await makeFolder();
     const past = await DiskStore.open({ folder: join(dataDir, 'server') });
-    for (const event of stamp([started()], { callId: 'left', at: Date.now() - 61_000 }))
+    for (const event of stamp([started()], { callId: 'left', at: systemClock.wallNow() - 61_000 }))
       await past.append(event);
     await past.close();
     const { ended, phone } = await next(dataDir, []);

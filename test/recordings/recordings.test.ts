@@ -20,9 +20,12 @@ import type { RecordingReader } from '../../src/recordings/recording-file.js';
 import { Recordings, type RecordingsOptions } from '../../src/recordings/recordings.js';
 import { diskFiles } from '../../src/recordings/tape.js';
 import { readWav } from '../../src/testing/wav.js';
+import { keepThreadsEqual } from '../support/equal-threads.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
 import { soon } from '../support/soon.js';
 import { KEY, level, makeFolder, spansOf } from './rig.js';
+
+keepThreadsEqual();
 
 const DAY_MS = 86_400_000;
 

@@ -1,6 +1,6 @@
 // Threads that have something to do. Those of this project answer every message with one of their own, and begin with one.
-import { syncBuiltinESMExports } from 'node:module';
 import threads, { type Transferable, type WorkerOptions } from 'node:worker_threads';
+import { EqualWorker, replaceWorker } from '../equal-threads.js';
 
 const busy = new Map<threads.Worker, number>();
 
@@ -15,7 +15,7 @@ function count(worker: threads.Worker, by: number): void {
   else busy.delete(worker);
 }
 
-class CountedWorker extends threads.Worker {
+class CountedWorker extends EqualWorker {
   constructor(filename: string | URL, options?: WorkerOptions) {
     super(filename, options);
     count(this, 1);
@@ -31,7 +31,5 @@ class CountedWorker extends threads.Worker {
 
 /** From now on the threads of this process are counted. */
 export function countWorkers(): void {
-  if (threads.Worker === CountedWorker) return;
-  threads.Worker = CountedWorker;
-  syncBuiltinESMExports();
+  if (threads.Worker !== CountedWorker) replaceWorker(CountedWorker);
 }
