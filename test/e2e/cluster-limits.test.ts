@@ -4,7 +4,7 @@ import { systemClock } from '../../src/base/clock.js';
 import { ClusterError } from '../../src/base/errors.js';
 import { pause } from '../../src/base/pause.js';
 import { BROKER_MS, type Coordinator } from '../../src/cluster/coordinator.js';
-import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
+import { type CallRecord, SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import { WAIT } from '../support/asking-caller.js';
 import { eventually } from '../support/carrier-phone.js';
 import { ClusterPhones } from '../support/cluster-phones.js';
@@ -120,5 +120,30 @@ describe.each(SIMULATED_CARRIERS)('three servers behind one address, on %s', { t
     const ready = await readiness(phones);
     expect(ready).toEqual(same({ code: 503, status: 'unavailable', reason: 'budget', broker: 'there' }));
     expect(await phones.simulator.call({ script: [...SHORT] })).toMatchObject({ ok: false });
+  });
+
+  it('tell one that comes later what was spent, and the calls, also where the log tells nothing of it any more', async () => {
+    const options = { budget: { perDay: 0.01 }, pricing: { [id]: { inbound: { perMinute: 6 } } } };
+    await using phones = await ClusterPhones.three(id, {}, options);
+    await phones.simulator.call({ script: [...SHORT] });
+    const [record] = await eventually('the end', () => (phones.ended.length > 0 ? phones.ended : undefined));
+    const { callId, nodeId, cost } = record as CallRecord;
+    await eventually('that all know it', async () =>
+      (await readiness(phones)).every(({ code }) => code === 503) ? true : undefined,
+    );
+    phones.cluster.log.splice(0);
+    const fourth = await phones.serve({}, options);
+    await eventually('the call there', () => fourth.server.calls.get(callId));
+    expect(await fourth.server.calls.get(callId)).toMatchObject({ nodeId, cost, status: 'completed' });
+    // Who had the call is gone: the others know what it cost.
+    await phones.phones.find(({ ended }) => ended.length > 0)?.phone.disconnect();
+    phones.cluster.log.splice(0);
+    const fifth = await phones.serve({}, options);
+    for (const { server } of [fourth, fifth])
+      await eventually('that it takes no call', async () => {
+        const response = await fetch(`${server.url}/ready`);
+        const { reason } = (await response.json()) as { reason?: string };
+        return reason === 'budget' ? true : undefined;
+      });
   });
 });

@@ -32,6 +32,11 @@ const MICROS = 1e6;
 const MEMORY = { keepMs: 25 * 60 * 60_000, maxEntries: 1000 };
 const WINDOW_NAMES: readonly Window[] = ['perHour', 'perDay'];
 
+/** What is to be known of a call that is over. */
+export interface PaidCall extends Pick<CallRecord, 'callId' | 'startedAt' | 'endedAt'> {
+  readonly cost: Pick<Cost, 'total'>;
+}
+
 interface CallSpending {
   readonly micros: number;
   /** When it last cost more, on the clock's monotonic side: what a carrier takes back is taken from there. */
@@ -112,8 +117,8 @@ export class Budget {
     for (const window of WINDOW_NAMES) this.#warn(window);
   }
 
-  /** Calls that ended before this process began count from their end on. */
-  recall(records: readonly CallRecord[]): void {
+  /** Calls that ended before this process heard of them count from their end on. One that is known is left alone. */
+  recall(records: readonly PaidCall[]): void {
     for (const { cost, endedAt, startedAt, callId } of records) {
       if (this.#live.has(callId) || this.#ended.get(callId) !== undefined) continue;
       const micros = Math.round(cost.total * MICROS);

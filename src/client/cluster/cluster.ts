@@ -110,9 +110,9 @@ export class Cluster {
     return this.#coordinator?.isThere === true;
   }
 
-  /** The broker has told of the others, once. */
+  /** The broker has told of the others, and they of what it knows no more, once. */
   get knowsOthers(): boolean {
-    this.#knowsOthers ||= this.#coordinator?.hasHeardAll === true;
+    this.#knowsOthers ||= this.#coordinator?.hasHeardAll === true && this.#missed?.hasAsked === true;
     return this.#knowsOthers;
   }
 
@@ -203,6 +203,7 @@ export class Cluster {
         const about = { callId: '', from: nodeId };
         return (await calls.handlers['who-has']({ callIds }, about)).places;
       },
+      recall: (ended) => desk.budget?.recall(ended),
       takeOver,
     });
     this.#missed = missed;
@@ -211,6 +212,7 @@ export class Cluster {
       ...this.recordings.handlers,
       ...this.sound.handlers,
       news: missed.answer,
+      ended: missed.ended,
       refused: async (call, about) => {
         leaving.keep(about.callId);
         return calls.handlers.refused(call, about);

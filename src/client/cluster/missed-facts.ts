@@ -14,6 +14,7 @@ import {
   isAnswering,
   reachableNodes,
   type CallPlace,
+  type EndedCall,
   type KnownCall,
   type NodeRequest,
   type NodeRequests,
@@ -42,6 +43,8 @@ export interface MissedFactsParts {
   store(): CallStore;
   /** How this node has these calls, those that it has. */
   placesOf(callIds: readonly string[]): Promise<readonly CallPlace[]>;
+  /** Calls that other nodes know to be over. @default nobody minds */
+  recall?(ended: readonly EndedCall[]): void;
   /** Of calls that no node has any more. Never rejects. */
   takeOver(records: readonly CallRecord[], about: { isLost: boolean }): Promise<void>;
 }
@@ -60,6 +63,7 @@ export class MissedFacts {
   /** Something may have been missed since it was asked. */
   #isDue = false;
   #isClosed = false;
+  #hasAsked = false;
 
   constructor(parts: MissedFactsParts) {
     this.#parts = parts;
@@ -69,6 +73,23 @@ export class MissedFacts {
   get isCurrent(): boolean {
     return this.#catchingUp === undefined;
   }
+
+  /** True once the other nodes were asked. */
+  get hasAsked(): boolean {
+    return this.#hasAsked;
+  }
+
+  /** The calls that ended last, as this node knows them. */
+  readonly ended = async (): Promise<NodeRequests['ended']['answer']> => {
+    const { calls } = await this.#parts.store().list({ limit: MAX_CALLS });
+    return {
+      calls: calls
+        .filter(({ endedAt }) => endedAt !== null)
+        .map(({ callId, nodeId, term, seq, startedAt, endedAt, cost: { total } }) => {
+          return { callId, nodeId, term: termOf({ term }), seq, startedAt, endedAt, cost: { total } };
+        }),
+    };
+  };
 
   /** What this node has of calls, behind what another one knows. */
   readonly answer = async ({
@@ -95,7 +116,7 @@ export class MissedFacts {
     return filled;
   }
 
-  /** Asks every node for what is new in the calls that this one shows. Calls that no node has any more are taken over, or their ends are stated. Never rejects. */
+  /** Asks every node for what is new in the calls that this one shows, and for those that ended last. Calls that no node has any more are taken over, or their ends are stated. Never rejects. */
   catchUp(): Promise<void> {
     this.#isDue = !this.#isClosed;
     this.#catchingUp ??= this.#catchUp()
@@ -145,6 +166,7 @@ export class MissedFacts {
     while (this.#isDue && !this.#isClosed) {
       this.#isDue = false;
       const ended = await this.#askAll();
+      this.#hasAsked = true;
       await this.#takeLost(ended);
     }
   }
@@ -171,6 +193,10 @@ export class MissedFacts {
     const shown = new Map<string, Shown>();
     for (const { callId, nodeId, term, seq } of [...calls, ...(await store().active())])
       shown.set(callId, { nodeId, place: { callId, term: termOf({ term }), seq } });
+    // Those that had left the log, or were lost with it, before this node was there.
+    for (const call of await this.#endedElsewhere(others))
+      if (!shown.has(call.callId))
+        shown.set(call.callId, { nodeId: call.nodeId, place: { callId: call.callId, term: 0, seq: 0 } });
     const ended = new Set<string>();
     const take = (fact: CallEvent) => {
       const { callId, term, seq } = fact;
@@ -186,10 +212,27 @@ export class MissedFacts {
         const asked = [...shown.values()].filter((call) => (call.nodeId === nodeId) === isOwner);
         for (let first = 0; first < asked.length; first += AT_ONCE) {
           const known = asked.slice(first, first + AT_ONCE).map(({ place }) => place);
-          for (const fact of (await this.#news(nodeId, known)) ?? []) take(fact);
+          const news = await this.#news(nodeId, known);
+          for (const fact of news ?? []) take(fact);
+          // Else each of its calls would be waited for.
+          if (news === undefined && !(await isAnswering(this.#parts.coordinator, nodeId, PROBE_MS))) break;
         }
       }
     return ended;
+  }
+
+  /** As several nodes know them, the call that ended first at the front. */
+  async #endedElsewhere(others: readonly string[]): Promise<EndedCall[]> {
+    const request = { type: 'ended', callId: null, ask: {} } as const;
+    const answers = await Promise.all(others.slice(0, MAX_ASKED).map((each) => this.#ask(each, request)));
+    const calls = new Map<string, EndedCall>();
+    for (const call of answers.flatMap((answer) => answer?.calls ?? [])) {
+      const other = calls.get(call.callId);
+      if (other === undefined || isNewer(call, other)) calls.set(call.callId, call);
+    }
+    const ended = [...calls.values()].toSorted((one, other) => (one.endedAt ?? 0) - (other.endedAt ?? 0));
+    this.#parts.recall?.(ended);
+    return ended.slice(-MAX_CALLS);
   }
 
   /** Those that no node has, also not the one that had them last. `isSure`: every node has answered. */

@@ -6,7 +6,7 @@ import type { ChosenAgent } from '../../calls/choice/call-choice.js';
 import type { WebhookRequest } from '../../carriers/carrier.js';
 import type { ForgetOutcome } from '../../contract/call-command.js';
 import type { CallEvent, FactPlace } from '../../contract/call-event.js';
-import type { LocalRecording } from '../../contract/call-record.js';
+import type { CallRecord, Cost, LocalRecording } from '../../contract/call-record.js';
 import type { SoundEnd } from '../../contract/live-sound.js';
 import type { Want } from '../../server/capacity.js';
 import type { WholeAnswer } from '../../server/routes.js';
@@ -73,6 +73,13 @@ export interface KnownCall extends FactPlace {
   readonly callId: string;
 }
 
+/** A call that is over, as a node knows it. */
+export interface EndedCall extends KnownCall, Pick<CallRecord, 'startedAt' | 'endedAt'> {
+  /** The node that had it last. */
+  readonly nodeId: string;
+  readonly cost: Pick<Cost, 'total'>;
+}
+
 /** By type of message: what is asked, and what is answered. */
 export interface NodeRequests {
   webhook: {
@@ -96,6 +103,8 @@ export interface NodeRequests {
     /** By call, in order, each behind what was known of it. */
     readonly answer: { readonly facts: readonly CallEvent[] };
   };
+  /** The calls that ended last. */
+  ended: { readonly ask: object; readonly answer: { readonly calls: readonly EndedCall[] } };
   command: { readonly ask: RemoteCommand; readonly answer: Carried };
   /** Deletes a call that is over, on all nodes. */
   forget: { readonly ask: object; readonly answer: ForgetOutcome };

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ClusterError } from '../../../src/base/errors.js';
 import { ClusterFacts } from '../../../src/client/cluster/cluster-facts.js';
 import { MissedFacts } from '../../../src/client/cluster/missed-facts.js';
-import { answerRequest } from '../../../src/client/cluster/requests.js';
+import { answerRequest, type EndedCall } from '../../../src/client/cluster/requests.js';
 import { MemoryCluster } from '../../../src/cluster/memory-cluster.js';
 import type { CallEvent, CallFact } from '../../../src/contract/call-event.js';
 import type { CallRecord } from '../../../src/contract/call-record.js';
@@ -28,6 +28,7 @@ function open() {
     const store = new MemoryStore();
     const heard: CallEvent[] = [];
     const lost: string[] = [];
+    const recalled: EndedCall[] = [];
     let asked = 0;
     const coordinator = cluster.node({ nodeId, address: `http://${nodeId}.test` });
     const facts: ClusterFacts = new ClusterFacts({
@@ -55,6 +56,7 @@ function open() {
       facts,
       store: () => store,
       placesOf,
+      recall: (calls: readonly EndedCall[]) => void recalled.push(...calls),
       takeOver,
     };
     const missed = new MissedFacts(parts);
@@ -63,12 +65,17 @@ function open() {
         asked += 1;
         return missed.answer(ask);
       },
+      ended: () => missed.ended(),
       'who-has': async ({ callIds }: { callIds: readonly string[] }) => ({ places: await placesOf(callIds) }),
     };
-    const standing = { isDeaf: false };
+    const standing = { isDeaf: false, hearsOnly: undefined as string | undefined };
+    const unheard: string[] = [];
     await coordinator.join({
       answer: (message, from) => {
-        if (standing.isDeaf) throw new ClusterError('The node does not answer.');
+        const { hearsOnly = message.type } = standing;
+        if (message.type !== hearsOnly) unheard.push(message.type);
+        if (standing.isDeaf || message.type !== hearsOnly)
+          throw new ClusterError('The node does not answer.');
         return answerRequest(handlers as never, message, from);
       },
       outranked() {},
@@ -90,7 +97,7 @@ function open() {
       await clock.advanceAsync(0);
     };
     const asks = () => asked;
-    return Object.assign(standing, { store, heard, lost, missed, up, facts, state, asks });
+    return Object.assign(standing, { store, heard, recalled, unheard, lost, missed, up, facts, state, asks });
   };
   const cutOff = async (nodeId: string, during: () => Promise<unknown>) => {
     cluster.cut(nodeId);
@@ -135,6 +142,42 @@ describe('a node that was cut off for longer than the log reaches', () => {
     });
     expect(await two.store.get('call')).toMatchObject({ status: 'completed' });
     expect(two.lost).toEqual([]);
+  });
+
+  it('has the calls that ended before it was there, each once, with what they cost', async () => {
+    const { clock, node } = open();
+    const [one, two] = [await node('a'), await node('b')];
+    await one.state('first', started(), ended());
+    await two.state('second', started(), turn(0), ended());
+    await one.state('up', started(), ...many);
+    const late = await node('c');
+    await clock.advanceAsync(100);
+    expect(late.heard.filter(({ callId }) => callId !== 'up')).toMatchObject([
+      { callId: 'first', type: 'call.started' },
+      { callId: 'first', type: 'call.ended' },
+      { callId: 'second', type: 'call.started' },
+      { callId: 'second', type: 'turn.started' },
+      { callId: 'second', type: 'call.ended' },
+    ]);
+    expect(late.recalled.map(({ callId, endedAt }) => [callId, endedAt])).toEqual([
+      ['first', 2],
+      ['second', 3],
+    ]);
+    expect(late.missed.hasAsked).toBe(true);
+    expect([one.lost, two.lost, late.lost]).toEqual([[], [], []]);
+  });
+
+  it('asks no further for the calls of a node that does not answer', async () => {
+    const { clock, node } = open();
+    const one = await node('a');
+    for (let index = 0; index < 50; index += 1) await one.state(`${index}`, started(), ended());
+    one.hearsOnly = 'ended';
+    const late = await node('b');
+    await clock.advanceAsync(100);
+    expect(late.missed.hasAsked).toBe(true);
+    expect(late.recalled).toHaveLength(50);
+    // The other one is for the call whose end stands in the log without its beginning.
+    expect(one.unheard.filter((type) => type === 'news')).toHaveLength(2);
   });
 
   it('hears that a call was deleted', async () => {
