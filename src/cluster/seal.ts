@@ -79,7 +79,7 @@ export class ClusterSeal {
   }
 
   /** `at`: epoch milliseconds. The nonce is random: a key would have to seal 2^32 times before two could meet. Source: NIST SP 800-38D, section 8.3. */
-  seal(about: SealedAbout, plain: Uint8Array, at: number): Buffer {
+  seal(about: SealedAbout, plain: Uint8Array | string, at: number): Buffer {
     const head = Buffer.alloc(HEAD_BYTES);
     head[0] = VERSION;
     head.writeDoubleBE(at, 1);
@@ -87,7 +87,8 @@ export class ClusterSeal {
     head.set(nonce, 1 + 8);
     const cipher = createCipheriv(CIPHER, this.#keyOf(about.call), nonce);
     cipher.setAAD(boundTo(about, at));
-    return Buffer.concat([head, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+    const sealed = typeof plain === 'string' ? cipher.update(plain, 'utf8') : cipher.update(plain);
+    return Buffer.concat([head, sealed, cipher.final(), cipher.getAuthTag()]);
   }
 
   /** Undefined for what was not sealed about this with the same secret. */
@@ -99,8 +100,10 @@ export class ClusterSeal {
     decipher.setAAD(boundTo(about, at));
     decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
     try {
-      const plain = [decipher.update(bytes.subarray(HEAD_BYTES, -TAG_BYTES)), decipher.final()];
-      return { plain: Buffer.concat(plain), at };
+      const plain = decipher.update(bytes.subarray(HEAD_BYTES, -TAG_BYTES));
+      // It checks the tag: a cipher that streams has nothing left to give.
+      decipher.final();
+      return { plain, at };
     } catch {
       return undefined;
     }
