@@ -10,7 +10,7 @@ import { type CallState, encodeState } from './call-state.js';
 export interface StateStore {
   /** False while it can take nothing: nothing is encoded for it. Whoever has it says `changed` of every call once it can. @default true */
   readonly isTaking?: boolean;
-  /** When states of all calls are written together, but for those that are waited for, and the first of a call. @default each at once */
+  /** When states of all calls are written together, but for those that are waited for, the first of a call, and one in which something was said to its end. @default each at once */
   readonly rounds?: Rounds | undefined;
   write(callId: string, text: string): Promise<void>;
   remove(callId: string): Promise<void>;
@@ -153,7 +153,11 @@ export class CallStates {
     const since = this.#options.clock.now();
     const recent = kept.facts.filter((each) => since - each.since < STORED_AFTER_MS);
     kept.facts = [...recent, { fact: event, since }];
-    if (!isMidSentence(event)) this.#write(callId, kept);
+    if (isMidSentence(event)) return;
+    this.#write(callId, kept);
+    // Whoever goes on with the call would not know that it was said.
+    const isSaid = event.type === 'transcript.segment' && event.entry.final;
+    if (isSaid || event.type === 'turn.completed') this.#hurry(kept);
   }
 
   /** Undefined for a call that is over: what still comes of it is in its record. */
