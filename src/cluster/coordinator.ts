@@ -85,7 +85,7 @@ export interface Patience {
 /** How long one webhook may wait for the broker in all, in milliseconds. */
 export const BROKER_MS = 100;
 /** What no caller waits for leaves a node once in so many milliseconds, together: each message to the broker costs both about as much as what is in it. */
-export const GATHER_MS = 100;
+export const GATHER_MS = 250;
 /** A node is taken for gone so long after it was last heard of, in milliseconds. */
 export const LEASE_MS = 5000;
 /** The state of a call is forgotten so long after it was kept last, in milliseconds. */

@@ -5,7 +5,7 @@ import {
   createDecipheriv,
   createHmac,
   hkdfSync,
-  randomBytes,
+  randomFillSync,
   timingSafeEqual,
 } from 'node:crypto';
 import { ConfigError } from '../base/errors.js';
@@ -15,6 +15,8 @@ const CIPHER = 'aes-256-gcm';
 const VERSION = 1;
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
+/** Drawn at once. */
+const NONCES = 256;
 const TAG_BYTES = 16;
 /** Version, time and nonce stand before what is sealed. */
 const HEAD_BYTES = 1 + 8 + NONCE_BYTES;
@@ -42,11 +44,28 @@ interface CallKey {
   readonly bytes: Buffer;
 }
 
+/** Random bytes, of which many are asked for at once: asking the system costs more than sealing a fact does. */
+class Nonces {
+  readonly #pool = Buffer.alloc(NONCES * NONCE_BYTES);
+  #at = this.#pool.length;
+
+  /** Valid until the next one is taken. */
+  take(): Buffer {
+    if (this.#at === this.#pool.length) {
+      randomFillSync(this.#pool);
+      this.#at = 0;
+    }
+    this.#at += NONCE_BYTES;
+    return this.#pool.subarray(this.#at - NONCE_BYTES, this.#at);
+  }
+}
+
 export class ClusterSeal {
   readonly #secret: Buffer;
   readonly #keys = new Map<string, CallKey>();
   readonly #oldest = new Oldest(this.#keys);
   readonly #proofKey: Buffer;
+  readonly #nonces = new Nonces();
 
   /** @throws ConfigError for a secret that is too short */
   constructor(secret: string) {
@@ -60,15 +79,16 @@ export class ClusterSeal {
   }
 
   /** `at`: epoch milliseconds. The nonce is random: a key would have to seal 2^32 times before two could meet. Source: NIST SP 800-38D, section 8.3. */
-  seal(about: SealedAbout, plain: Uint8Array, at: number): Buffer {
+  seal(about: SealedAbout, plain: Uint8Array | string, at: number): Buffer {
     const head = Buffer.alloc(HEAD_BYTES);
     head[0] = VERSION;
     head.writeDoubleBE(at, 1);
-    const nonce = randomBytes(NONCE_BYTES);
-    nonce.copy(head, 1 + 8);
+    const nonce = this.#nonces.take();
+    head.set(nonce, 1 + 8);
     const cipher = createCipheriv(CIPHER, this.#keyOf(about.call), nonce);
     cipher.setAAD(boundTo(about, at));
-    return Buffer.concat([head, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+    const sealed = typeof plain === 'string' ? cipher.update(plain, 'utf8') : cipher.update(plain);
+    return Buffer.concat([head, sealed, cipher.final(), cipher.getAuthTag()]);
   }
 
   /** Undefined for what was not sealed about this with the same secret. */
@@ -80,8 +100,10 @@ export class ClusterSeal {
     decipher.setAAD(boundTo(about, at));
     decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
     try {
-      const plain = [decipher.update(bytes.subarray(HEAD_BYTES, -TAG_BYTES)), decipher.final()];
-      return { plain: Buffer.concat(plain), at };
+      const plain = decipher.update(bytes.subarray(HEAD_BYTES, -TAG_BYTES));
+      // It checks the tag: a cipher that streams has nothing left to give.
+      decipher.final();
+      return { plain, at };
     } catch {
       return undefined;
     }

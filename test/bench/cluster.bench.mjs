@@ -19,7 +19,9 @@ const ROUNDS = 5;
 const RING_EVERY_MS = 60;
 const WARM_UP_MS = 6000;
 const MEASURE_MS = 20_000;
-const IDLE_MS = 5000;
+const SETTLE_MS = 15_000;
+const IDLE_MS = 10_000;
+const JOIN_MS = 2500;
 const TURNS = 20;
 /** Webhooks to each server, one after the other. */
 const RINGS = 1000;
@@ -63,26 +65,58 @@ async function trafficOf(broker) {
   return { in: numberOf('total_net_input_bytes'), out: numberOf('total_net_output_bytes') };
 }
 
-/** The same calls, with or without a cluster. @param {{ isCluster: boolean }} side @returns {Promise<Measured>} */
-async function measureCalls({ isCluster }) {
+/** Servers with or without a cluster, and a carrier for each: no call has to be passed on. @param {{ isCluster: boolean }} side */
+async function startSide({ isCluster }) {
   const broker = isCluster ? await Broker.start(await freePort()) : undefined;
   const ports = await Promise.all(Array.from({ length: SERVERS }, freePort));
-  // Each server has the calls of one carrier: none of them has to be passed on.
   const simulators = await Promise.all(
     ports.map((port) => startSimulator('carrier-a', port, { disturbances: {} })),
   );
+  /** @type {Awaited<ReturnType<typeof startServers>>[]} */
   const servers = [];
+  const stop = async () => {
+    await Promise.all(servers.map((server) => server.stop()));
+    await Promise.all(simulators.map((simulator) => simulator.close()));
+    await broker?.close();
+  };
   try {
     for (const [index, port] of ports.entries()) {
       const { accountSid, authToken } = CREDENTIALS;
       const credentials = { accountSid, authToken, baseUrl: simulators[index]?.url };
       servers.push(await startServers({ credentials, host: PUBLIC_HOST, broker, ports: [port] }));
     }
-    const pids = servers.flatMap((server) => server.pids);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const pids = servers.flatMap((server) => server.pids);
+  const look = async () => ({
+    at: performance.now(),
+    cpuMs: cpuOf(pids),
+    brokerMs: broker === undefined ? 0 : cpuOf([broker.pid]),
+    traffic: broker === undefined ? { in: 0, out: 0 } : await trafficOf(broker),
+  });
+  return { simulators, look, stop };
+}
+
+/** The same calls with and without a cluster, beside each other: what else the machine does strikes both. @returns {Promise<{ alone: Measured, cluster: Measured }>} */
+async function measureCalls() {
+  const [alone, cluster] = await Promise.all([
+    startSide({ isCluster: false }),
+    startSide({ isCluster: true }),
+  ]);
+  const sides = [alone, cluster];
+  const look = async () => ({
+    sides: [await alone.look(), await cluster.look()],
+    ownMs: cpuOf([process.pid]),
+    machine: readMachine(),
+  });
+  try {
+    // What a start leaves to be done is not what an idle server does.
+    await pause(SETTLE_MS);
+    const idleFrom = await look();
     await pause(IDLE_MS);
-    const before = cpuOf(pids);
-    await pause(IDLE_MS);
-    const idleMs = (cpuOf(pids) - before) / SERVERS / (IDLE_MS / 1000);
+    const idleTo = await look();
     const over = new AbortController();
     setMaxListeners(0, over.signal);
     const calls = [];
@@ -93,40 +127,40 @@ async function measureCalls({ isCluster }) {
       ]);
       const call = { from: `+1500557${String(index).padStart(4, '0')}`, to: OWN_NUMBER, signal: over.signal };
       const script = Array.from({ length: TURNS }, () => turn).flat();
-      calls.push(simulators[index % SERVERS]?.call({ ...call, script, maxDurationMs: 120_000 }));
+      for (const { simulators } of sides)
+        calls.push(simulators[index % SERVERS]?.call({ ...call, script, maxDurationMs: 120_000 }));
       await pause(RING_EVERY_MS);
     }
     await pause(WARM_UP_MS);
-    const look = async () => ({
-      at: performance.now(),
-      cpuMs: cpuOf(pids),
-      brokerMs: broker === undefined ? 0 : cpuOf([broker.pid]),
-      traffic: broker === undefined ? { in: 0, out: 0 } : await trafficOf(broker),
-      ownMs: cpuOf([process.pid]),
-      machine: readMachine(),
-    });
     const from = await look();
     await pause(MEASURE_MS);
     const to = await look();
     over.abort();
     const reports = await Promise.all(calls);
-    const seconds = (to.at - from.at) / 1000;
-    const each = (/** @type {number} */ sum) => sum / (SERVERS * CALLS_OF_A_SERVER) / seconds;
+    const benchMs = (/** @type {typeof to} */ { sides, ownMs }) =>
+      sides.reduce((sum, { cpuMs, brokerMs }) => sum + cpuMs + brokerMs, ownMs);
     const busyMs = to.machine.busyMs - from.machine.busyMs;
-    const benchMs = to.cpuMs - from.cpuMs + to.brokerMs - from.brokerMs + to.ownMs - from.ownMs;
-    return {
-      cpuMs: each(to.cpuMs - from.cpuMs),
-      idleMs,
-      brokerMs: each(to.brokerMs - from.brokerMs),
-      writtenBytes: each(to.traffic.in - from.traffic.in),
-      readBytes: each(to.traffic.out - from.traffic.out),
-      answered: reports.filter((report) => report?.answer.outcome === 'answered').length,
-      othersShare: Math.max(0, busyMs - benchMs) / (to.machine.allMs - from.machine.allMs),
+    const othersMs = Math.max(0, busyMs - (benchMs(to) - benchMs(from)));
+    const measured = (/** @type {0 | 1} */ side) => {
+      const [before, after] = /** @type {any} */ ([from.sides[side], to.sides[side]]);
+      const [idleBefore, idleAfter] = /** @type {any} */ ([idleFrom.sides[side], idleTo.sides[side]]);
+      const seconds = (after.at - before.at) / 1000;
+      const each = (/** @type {number} */ sum) => sum / (SERVERS * CALLS_OF_A_SERVER) / seconds;
+      return {
+        cpuMs: each(after.cpuMs - before.cpuMs),
+        idleMs: (idleAfter.cpuMs - idleBefore.cpuMs) / SERVERS / ((idleAfter.at - idleBefore.at) / 1000),
+        brokerMs: each(after.brokerMs - before.brokerMs),
+        writtenBytes: each(after.traffic.in - before.traffic.in),
+        readBytes: each(after.traffic.out - before.traffic.out),
+        answered: reports.filter(
+          (report, index) => index % 2 === side && report?.answer.outcome === 'answered',
+        ).length,
+        othersShare: othersMs / (to.machine.allMs - from.machine.allMs),
+      };
     };
+    return { alone: measured(0), cluster: measured(1) };
   } finally {
-    await Promise.all(servers.map((server) => server.stop()));
-    await Promise.all(simulators.map((simulator) => simulator.close()));
-    await broker?.close();
+    await Promise.all(sides.map((side) => side.stop()));
   }
 }
 
@@ -139,7 +173,7 @@ async function measureWebhooks() {
   const [own, other] = ports.map((port) => new RingingCarrier(port));
   try {
     if (own === undefined || other === undefined) throw new Error('no server');
-    await pause(IDLE_MS / 2);
+    await pause(JOIN_MS);
     const ring = async (/** @type {RingingCarrier} */ carrier) => {
       const begun = performance.now();
       await carrier.ring(1, { isRepeated: true });
@@ -170,11 +204,7 @@ export async function run(...args) {
   /** @type {{ alone: Measured, cluster: Measured }[]} */
   const rounds = [];
   for (let round = 0; round < count; round += 1) {
-    // Neither side has always the other one's heat behind it.
-    const isClusterFirst = round % 2 === 1;
-    const first = await measureCalls({ isCluster: isClusterFirst });
-    const second = await measureCalls({ isCluster: !isClusterFirst });
-    const [alone, cluster] = isClusterFirst ? [second, first] : [first, second];
+    const { alone, cluster } = await measureCalls();
     rounds.push({ alone, cluster });
     console.log(
       `round ${round + 1}: alone ${alone.cpuMs.toFixed(2)} ms, in a cluster ${cluster.cpuMs.toFixed(2)} ms, ratio ${(cluster.cpuMs / alone.cpuMs).toFixed(3)}`,
@@ -209,7 +239,7 @@ export async function run(...args) {
   const extra = otherTimes.map((value, index) => value - (ownTimes[index] ?? Number.NaN));
   const report = [
     '# Bench of a cluster',
-    `Written by \`npm run bench -- cluster docs/bench\` with Node ${process.version}. Load average before the run: ${load}. ${SERVERS} servers have ${CALLS_OF_A_SERVER} calls of carrier A each, in which caller and agent take turns of some seconds: once as one cluster, once without knowing of each other. No call comes to another server than the one that has it. Medians of ${count} rounds of ${MEASURE_MS / 1000} s; ratios are taken within a round.`,
+    `Written by \`npm run bench -- cluster docs/bench\` with Node ${process.version}. Load average before the run: ${load}. ${SERVERS} servers have ${CALLS_OF_A_SERVER} calls of carrier A each, in which caller and agent take turns of some seconds: as one cluster, and beside it three others that do not know of each other have the same. No call comes to another server than the one that has it. Medians of ${count} rounds of ${MEASURE_MS / 1000} s; ratios are taken within a round.`,
     'CPU time of the servers, in ms per second:',
     toTable(
       ['what', 'alone', 'in a cluster', 'ratio'],

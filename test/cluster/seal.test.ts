@@ -25,6 +25,16 @@ describe('ClusterSeal', () => {
     expect(one.subarray(21)).not.toEqual(two.subarray(21));
   });
 
+  it('seals nothing twice with the same nonce, however much it seals', () => {
+    const nonces = Array.from({ length: 1000 }, () => seal.seal(ABOUT, PLAIN, AT).toString('hex', 9, 21));
+    expect(new Set(nonces).size).toBe(nonces.length);
+  });
+
+  it('seals a text as its bytes', () => {
+    const text = 'Grüße – 你好';
+    expect(seal.open(ABOUT, seal.seal(ABOUT, text, AT))?.plain.toString('utf8')).toBe(text);
+  });
+
   it.each([
     ['type', { ...ABOUT, type: 'state' }],
     ['call', { ...ABOUT, call: 'call-2' }],

@@ -1,5 +1,5 @@
 // What is kept of a live call beside its record, so that another process can go on with it: plain data.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { CallEvent } from '../../contract/call-event.js';
 import type { CallRecord, RecordingPauser } from '../../contract/call-record.js';
 import type { ConversationState } from '../../conversation/state.js';
@@ -84,5 +84,5 @@ export function decodeState(text: string): CallState | undefined {
 }
 
 function digestOf(body: string): string {
-  return createHash('sha256').update(body).digest('base64url');
+  return hash('sha256', body, 'base64url');
 }

@@ -1,6 +1,7 @@
 // Keeps what another process needs to go on with each live call, as it changes. No call waits for it but before it does something outside.
 import type { Clock } from '../../base/clock.js';
-import { pause, toNextRound, within } from '../../base/pause.js';
+import { within } from '../../base/pause.js';
+import type { Rounds, Wait } from '../../base/rounds.js';
 import type { CallEvent } from '../../contract/call-event.js';
 import type { EventBus } from '../../events/bus.js';
 import { type CallState, encodeState } from './call-state.js';
@@ -9,8 +10,8 @@ import { type CallState, encodeState } from './call-state.js';
 export interface StateStore {
   /** False while it can take nothing: nothing is encoded for it. Whoever has it says `changed` of every call once it can. @default true */
   readonly isTaking?: boolean;
-  /** States of all calls are written together, once in so many milliseconds, but for those that are waited for, the first of a call, and one in which something was said to its end. @default 0: each at once */
-  readonly gatherMs?: number;
+  /** When states of all calls are written together, but for those that are waited for, the first of a call, and one in which something was said to its end. @default each at once */
+  readonly rounds?: Rounds | undefined;
   write(callId: string, text: string): Promise<void>;
   remove(callId: string): Promise<void>;
 }
@@ -31,8 +32,8 @@ interface Kept {
   isStale: boolean;
   /** It is not to wait for those of other calls. */
   isUrgent: boolean;
-  /** Set while its write waits for those of other calls: ends that. */
-  gathering: AbortController | undefined;
+  /** Set while its write waits for those of other calls. */
+  gathering: Wait | undefined;
   /** How many wait for it to be written. */
   waiters: number;
   isOver: boolean;
@@ -152,10 +153,7 @@ export class CallStates {
     const since = this.#options.clock.now();
     const recent = kept.facts.filter((each) => since - each.since < STORED_AFTER_MS);
     kept.facts = [...recent, { fact: event, since }];
-    // What the caller is in the middle of is not worth a write. The agent tells of each sentence as it begins: the one before was heard.
-    const isPartial =
-      event.type === 'transcript.segment' && !event.entry.final && event.entry.role !== 'agent';
-    if (isPartial) return;
+    if (isMidSentence(event)) return;
     this.#write(callId, kept);
     // Whoever goes on with the call would not know that it was said.
     const isSaid = event.type === 'transcript.segment' && event.entry.final;
@@ -193,14 +191,14 @@ export class CallStates {
 
   #hurry(kept: Kept): void {
     kept.isUrgent = true;
-    kept.gathering?.abort();
+    kept.gathering?.end();
   }
 
   async #gather(kept: Kept): Promise<void> {
-    const { clock, store } = this.#options;
-    if (store.gatherMs === undefined || kept.isUrgent || kept.waiters > 0) return;
-    kept.gathering = new AbortController();
-    await pause(clock, toNextRound(clock, store.gatherMs), kept.gathering.signal);
+    const { rounds } = this.#options.store;
+    if (rounds === undefined || kept.isUrgent || kept.waiters > 0) return;
+    kept.gathering = rounds.next();
+    await kept.gathering.over;
     kept.gathering = undefined;
   }
 
@@ -235,4 +233,10 @@ export class CallStates {
     void task.finally(() => this.#open.delete(task));
     return task;
   }
+}
+
+/** What the caller is in the middle of is not worth a write. The agent tells of each sentence as it begins: the one before was heard. */
+function isMidSentence(event: CallEvent): boolean {
+  if (event.type === 'phase.changed') return event.phase === 'hearing';
+  return event.type === 'transcript.segment' && !event.entry.final && event.entry.role !== 'agent';
 }

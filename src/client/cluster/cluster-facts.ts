@@ -1,6 +1,7 @@
 // The facts of all nodes: tells the broker those of this one, in order, and hears those of the others, each once.
 import type { Clock } from '../../base/clock.js';
-import { pause, toNextRound } from '../../base/pause.js';
+import { pause } from '../../base/pause.js';
+import { Rounds, type Wait } from '../../base/rounds.js';
 import { type Coordinator, GATHER_MS, type HearFact } from '../../cluster/coordinator.js';
 import type { CallEvent, FactPlace } from '../../contract/call-event.js';
 import { isNewer } from '../../events/reduce.js';
@@ -21,6 +22,8 @@ const MAX_CALLS = 20_000;
 export interface ClusterFactsParts {
   readonly nodeId: string;
   readonly clock: Clock;
+  /** When what was stated is told, unless somebody waits for it. @default its own */
+  readonly rounds?: Rounds;
   /** A fact of another node, for the first time. `toldAt`: as in `HearFact`; undefined for one that did not come by the broker. */
   hear(fact: CallEvent, toldAt: number | undefined): void;
   /** What was stated of a call between the last fact that was heard, if one was, and this one. Never rejects. @default nothing */
@@ -31,14 +34,15 @@ export interface ClusterFactsParts {
 
 export class ClusterFacts {
   readonly #parts: ClusterFactsParts;
+  readonly #rounds: Rounds;
   #coordinator: Coordinator | undefined;
   /** In order: those that the broker may not have. */
   readonly #waiting = new WaitingFacts();
   /** Those that it has, with when that was, on the clock. */
   #told: { readonly fact: CallEvent; readonly at: number }[] = [];
   #telling: Promise<void> | undefined;
-  /** Set while facts wait for others: ends that. */
-  #gathering: AbortController | undefined;
+  /** Set while facts wait for others. */
+  #gathering: Wait | undefined;
   /** Somebody waits for what is told next. */
   #isUrgent = false;
   /** The broker may have lost what it had. */
@@ -56,6 +60,7 @@ export class ClusterFacts {
 
   constructor(parts: ClusterFactsParts) {
     this.#parts = parts;
+    this.#rounds = parts.rounds ?? new Rounds(parts.clock, GATHER_MS);
   }
 
   start(coordinator: Coordinator): void {
@@ -246,15 +251,14 @@ export class ClusterFacts {
 
   async #gather(): Promise<void> {
     if (this.#isUrgent) return;
-    const { clock } = this.#parts;
-    this.#gathering = new AbortController();
-    await pause(clock, toNextRound(clock, GATHER_MS), this.#gathering.signal);
+    this.#gathering = this.#rounds.next();
+    await this.#gathering.over;
     this.#gathering = undefined;
   }
 
   #hurry(): void {
     this.#isUrgent = true;
-    this.#gathering?.abort();
+    this.#gathering?.end();
   }
 
   async #tellAll(coordinator: Coordinator): Promise<void> {

@@ -3,10 +3,11 @@ import { describeError } from '../../base/log.js';
 import type { SharedTime, Timer } from '../../base/clock.js';
 import type { ClusterMeters } from '../../base/meters.js';
 import { within } from '../../base/pause.js';
+import { Rounds } from '../../base/rounds.js';
 import type { SharedLimits } from '../../calls/shared-places.js';
 import type { StateStore } from '../../calls/resume/call-states.js';
 import { ClusterLimits, type ClusterLimitsParts } from '../../cluster/cluster-limits.js';
-import { type Coordinator, NODE_PATH } from '../../cluster/coordinator.js';
+import { type Coordinator, GATHER_MS, NODE_PATH } from '../../cluster/coordinator.js';
 import { openCoordinator } from '../../cluster/open-coordinator.js';
 import type { CallEvent } from '../../contract/call-event.js';
 import type { CallRecord } from '../../contract/call-record.js';
@@ -74,15 +75,19 @@ export class Cluster {
   constructor(parts: ClusterParts) {
     const { nodeId, clock, bus, desk } = parts;
     this.#parts = parts;
+    // What it tells the broker leaves it in one message.
+    const rounds = new Rounds(clock, GATHER_MS);
     this.#facts = new ClusterFacts({
       nodeId,
       clock,
+      rounds,
       hear: (...heard) => this.#hear(...heard),
       between: async (last, fact) => (await this.#missed?.between(last, fact)) ?? [],
       missed: () => void this.#missed?.catchUp(),
     });
     this.#states = new KeptStates({
       clock,
+      rounds,
       coordinator: () => this.#coordinator,
       termOf: (callId) => desk.standing(callId)?.term,
       returned: () => desk.keepAgain(),

@@ -1,11 +1,14 @@
 // The states of the calls of a node, on their way to the broker: of each call one at a time, and then the newest. A slow broker gets them, too, and holds up nobody.
 import type { Clock, Timer } from '../../base/clock.js';
 import { within } from '../../base/pause.js';
+import type { Rounds } from '../../base/rounds.js';
 import type { StateStore } from '../../calls/resume/call-states.js';
-import { BROKER_MS, type Coordinator, GATHER_MS } from '../../cluster/coordinator.js';
+import { BROKER_MS, type Coordinator } from '../../cluster/coordinator.js';
 
 export interface KeptStatesParts {
   readonly clock: Clock;
+  /** When it is told what nobody waits for. @default each at once */
+  readonly rounds?: Rounds;
   /** Undefined before it has joined. */
   coordinator(): Coordinator | undefined;
   /** In which this node has the call; undefined where it has it no more. */
@@ -30,7 +33,6 @@ interface KeptState {
 }
 
 export class KeptStates implements StateStore {
-  readonly gatherMs = GATHER_MS;
   readonly #parts: KeptStatesParts;
   readonly #sent = new Map<string, Sent>();
   /** Set while the broker is away that was to be given a state. */
@@ -39,6 +41,10 @@ export class KeptStates implements StateStore {
 
   constructor(parts: KeptStatesParts) {
     this.#parts = parts;
+  }
+
+  get rounds(): Rounds | undefined {
+    return this.#parts.rounds;
   }
 
   get isTaking(): boolean {

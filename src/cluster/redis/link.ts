@@ -53,6 +53,8 @@ export class RedisLink {
       disableOfflineQueue: true,
       disableClientInfo: true,
       maintNotifications: 'disabled',
+      // `run` minds the time. The client's own makes a signal for each command, which costs more than the command.
+      commandOptions: { timeout: 0 },
       socket: { reconnectStrategy: false, connectTimeout: timeoutMs },
     }) as unknown as Client;
     const connection = new Connection(client, { clock, silenceMs, silent: () => this.#drop(connection) });

@@ -127,8 +127,7 @@ export class RedisCoordinator implements Coordinator {
     this.#link = new RedisLink({ ...linkParts, late, meters: options.meters });
     this.#messages = new NodeMessages({ nodeId, seal, clock });
     this.#nodes = new KnownNodes(clock, [{ nodeId, address }]);
-    const card = Buffer.from(JSON.stringify({ address }), 'utf8');
-    this.#card = seal.seal(aboutCard(nodeId), card, clock.wallNow());
+    this.#card = seal.seal(aboutCard(nodeId), JSON.stringify({ address }), clock.wallNow());
   }
 
   get isThere(): boolean {
@@ -214,7 +213,7 @@ export class RedisCoordinator implements Coordinator {
   }
 
   async keepState(callId: string, term: number, text: string): Promise<void> {
-    const state = this.#seal.seal(aboutState(callId, term), Buffer.from(text, 'utf8'), this.time.now());
+    const state = this.#seal.seal(aboutState(callId, term), text, this.time.now());
     await this.#link.runScript(KEEP, [this.#keys.stateOf(callId)], {
       args: [String(term), state, String(KEPT_MS), this.nodeId, String(this.#options.clock.now())],
       timeoutMs: CALM_MS,
@@ -268,7 +267,7 @@ export class RedisCoordinator implements Coordinator {
     const stated = facts.length > 0 && areOwn ? ['by', this.nodeId] : [];
     const ofCalls = byCall(facts).flatMap((ofCall) => [
       ...['call', ofCall[0].callId, 'term', String(ofCall[0].term), 'facts'],
-      this.#seal.seal(aboutFacts(ofCall[0]), Buffer.from(JSON.stringify(ofCall), 'utf8'), ofCall[0].at),
+      this.#seal.seal(aboutFacts(ofCall[0]), JSON.stringify(ofCall), ofCall[0].at),
     ]);
     if (this.#log.isLost) {
       this.#log = { ...this.#log, last: '', isLost: false };

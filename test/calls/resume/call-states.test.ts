@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type CallState, decodeState } from '../../../src/calls/resume/call-state.js';
 import { CallStates, type StateStore } from '../../../src/calls/resume/call-states.js';
+import { Rounds } from '../../../src/base/rounds.js';
 import type { CallEvent, CallFact } from '../../../src/contract/call-event.js';
 import { EventBus } from '../../../src/events/bus.js';
 import { ended, stamp, started } from '../../support/call-facts.js';
@@ -14,7 +15,7 @@ class SlowStore implements StateStore {
   #go: (() => void)[] = [];
   isSlow = false;
   isTaking = true;
-  declare gatherMs?: number;
+  declare rounds?: Rounds;
 
   async write(_: string, text: string): Promise<void> {
     if (this.isSlow) await new Promise<void>((resolve) => void this.#go.push(resolve));
@@ -88,7 +89,7 @@ describe('what is kept of a live call', () => {
 
   it('is written once in a while with those of other calls, but at first, when words are final, and where something waits for it', async () => {
     const { clock, store, states, state, tell, hosts } = setUp();
-    store.gatherMs = 100;
+    store.rounds = new Rounds(clock, 100);
     tell(started());
     await clock.advanceAsync(10);
     for (const moment of ['1', '2']) {
@@ -171,12 +172,16 @@ describe('what is kept of a live call', () => {
     const { clock, store, tell } = setUp();
     tell(started());
     await clock.advanceAsync(0);
+    tell({ type: 'phase.changed', phase: 'hearing' });
     tell(said(false));
     await clock.advanceAsync(0);
     expect(store.written).toHaveLength(1);
-    tell(said(false, 'agent'));
+    tell({ type: 'phase.changed', phase: 'thinking' });
     await clock.advanceAsync(0);
     expect(store.written).toHaveLength(2);
+    tell(said(false, 'agent'));
+    await clock.advanceAsync(0);
+    expect(store.written).toHaveLength(3);
   });
 
   it('is removed when the call is over, also behind a write that is under way', async () => {
