@@ -98,6 +98,22 @@ describe('FrameQueue', () => {
     ]);
   });
 
+  it('gives back the memory of a long piece when nothing of it waits any more', () => {
+    const queue = new FrameQueue();
+    // Frames lie where all that is kept does.
+    const memory = () => queue.take()?.audio.buffer.byteLength;
+    queue.push(samples(320));
+    const ofNew = memory();
+    queue.push(samples(16 * 60_000));
+    expect(memory()).toBeGreaterThanOrEqual(2 * 16 * 60_000);
+    queue.push(samples(320));
+    expect(memory()).toBeGreaterThanOrEqual(2 * 16 * 60_000);
+    takeAll(queue);
+    queue.keep(0);
+    queue.push(samples(320));
+    expect(memory()).toBe(ofNew);
+  });
+
   it('has the same to give however much is kept meanwhile, and however its memory has grown', () => {
     const step = fc.record({
       push: fc.integer({ min: 0, max: 9000 }),

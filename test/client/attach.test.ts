@@ -10,6 +10,7 @@ import {
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { selfSignedCertificate } from '../../src/testing/emulators/self-signed-certificate.js';
@@ -276,6 +277,24 @@ describe('attach', () => {
     const read = stream.text();
     await bench.phone.disconnect();
     expect(await read).toContain('event: snapshot');
+  });
+
+  it('answers a request of its own that has begun when it goes', async () => {
+    await attach();
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    const head = 'Host: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n';
+    socket.write(`POST /webhooks/carrier-a/voice HTTP/1.1\r\n${head}\r\n`);
+    expect(String((await once(socket, 'data'))[0])).toContain('100 Continue');
+    const gone = bench.phone.disconnect();
+    // Whoever does not wait for it has gone by then.
+    await setTimeout(200);
+    let said = '';
+    socket.on('data', (piece) => (said += String(piece)));
+    const answered = once(socket, 'close');
+    socket.end('abcde');
+    await answered;
+    expect(said).toMatch(/^HTTP\/1\.1 [45]/);
+    await gone;
   });
 
   it('can be attached before the server listens', async () => {

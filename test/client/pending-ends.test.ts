@@ -170,15 +170,18 @@ describe('what a process has left', () => {
     expect(await ends.left(new MemoryStore())).toEqual([]);
   });
 
-  it('is told of once more where a file was not written to its end, and leaves alone what is none of ours', async () => {
-    await mkdir(folder);
-    await writeFile(join(folder, 'call-1.json'), '');
-    for (const name of ['%zz.json', 'notes.txt']) await writeFile(join(folder, name), 'mine');
-    const left = await ends.left(await storeOf(...facts()));
-    expect(left).toMatchObject([{ record: { callId: 'call-1' }, deliveries: 1 }]);
-    expect(await readFile(join(folder, 'notes.txt'), 'utf8')).toBe('mine');
-    expect(await files()).toHaveLength(3);
-  });
+  it.each(['', '{}'])(
+    'is told of once more where a file was not written to its end, and leaves alone what is none of ours: "%s"',
+    async (text) => {
+      await mkdir(folder);
+      await writeFile(join(folder, 'call-1.json'), text);
+      for (const name of ['%zz.json', 'notes.txt']) await writeFile(join(folder, name), 'mine');
+      const left = await ends.left(await storeOf(...facts()));
+      expect(left).toMatchObject([{ record: { callId: 'call-1' }, deliveries: 1 }]);
+      expect(await readFile(join(folder, 'notes.txt'), 'utf8')).toBe('mine');
+      expect(await files()).toHaveLength(3);
+    },
+  );
 
   it('is given up after five processes', async () => {
     const store = await storeOf(...facts());

@@ -89,6 +89,19 @@ describe('calls', () => {
     expect(cluster.placesOf('calls').size).toBe(0);
   });
 
+  it('are renewed no more by a node that has closed its limits', async () => {
+    const clock = new FakeClock();
+    const cluster = new MemoryCluster(clock);
+    const [one, two] = [openNode(cluster, 'a', 1), openNode(cluster, 'b', 1)];
+    one.live.add('call-1');
+    await one.limits.calls?.take('call-1');
+    await clock.advanceAsync(PLACE_MS);
+    expect(await two.limits.calls?.take('call-2')).toBe(false);
+    one.limits.close();
+    await clock.advanceAsync(PLACE_MS);
+    expect(await two.limits.calls?.take('call-2')).toBe(true);
+  });
+
   it('have no pool without a limit', () => {
     const cluster = new MemoryCluster(new FakeClock());
     const node = openNode(cluster, 'a', undefined);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { isLeaving, NOBODY_SPEAKS } from '../../src/conversation/floor.js';
 import { stepFloor } from '../../src/conversation/floor-step.js';
 import { cases, runs } from '../support/depth.js';
 import { type Act, type Mode, play, type StepFunction } from './floor-play.js';
@@ -100,6 +101,20 @@ it('says after a hold what was asked for before it, and answers the caller behin
   expect(spoken).toEqual(['Hello, this is the bakery.', 'answer', 'request 0', 'request 0', 'answer-again']);
   // The caller may interrupt each of them at once.
   expect(cuttingIn).toEqual([]);
+});
+
+it.each([
+  ['nobody has to be heard', false, {}, true],
+  ['the caller is owed an answer', true, {}, false],
+  ['the caller has said something', false, { hasText: true }, false],
+  ['the caller has pressed keys', false, { hasKeys: true }, false],
+  ['the caller makes a sound', false, { isSounding: true }, false],
+] as const)('takes leave of an idle caller, or not, where %s', (_, isCallerOwed, heard, leaves) => {
+  const caller = { hasText: false, hasKeys: false, isSounding: false, isActive: false, ...heard };
+  const manner = { ends: 'idle' } as const;
+  const utterance = { id: 1, manner, text: 'Goodbye.', isPaused: false, isWhole: true };
+  const floor = { phase: 'speaking', utterance, audibleAt: 0 } as const;
+  expect(isLeaving({ ...NOBODY_SPEAKS, floor, manner, isCallerOwed }, { caller })).toBe(leaves);
 });
 
 describe('a planted fault', () => {

@@ -26,6 +26,15 @@ it('what is said into an answer that goes on belongs to its turn', () => {
   expect(facts.at(-1)).toMatchObject({ entry: { id: 'user-a', text: 'And rolls?', turnIndex: 0 } });
 });
 
+it('what began as an aside and goes on as an answer is something that a model is told', () => {
+  const { turns } = open();
+  turns.aside();
+  const said = { heard: 'Of course.', unheard: '' };
+  expect(turns.history(said)).toEqual([]);
+  turns.noAside();
+  expect(turns.history(said)).toEqual([{ role: 'assistant', content: 'Of course.' }]);
+});
+
 describe('a call that is given up while its model has no connection', () => {
   it.each([false, true])(
     'is handed over with what was said on the one before (into an answer: %s)',

@@ -66,6 +66,13 @@ it('counts of a call that another process had what is new, and its whole length'
   expect(seriesOf(families, 'offhook_call_duration_seconds')).toMatchObject({ count: 1, sum: 90 });
 });
 
+it('counts nothing more of a call once another process has it', () => {
+  publish([started(), cost({ llm: 0.01 })], { callId: 'gone' });
+  metrics.leave('gone');
+  publish([cost({ llm: 0.05 })], { callId: 'gone' });
+  expect(sampleOf(read(), 'offhook_spent_dollars_total', { component: 'llm' })).toBeCloseTo(0.01, 9);
+});
+
 describe('calls', () => {
   it('are counted at their end, by direction, outcome and reason', () => {
     publish([started(), ended()], { callId: 'a', stepMs: 42_000 });

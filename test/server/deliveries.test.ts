@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { CarrierMessage } from '../../src/carriers/carrier.js';
+import type { CallDesk, KeptReply } from '../../src/calls/call-desk.js';
+import type { CarrierMessage, WebhookReply } from '../../src/carriers/carrier.js';
 import { CarrierA } from '../../src/carriers/carrier-a/index.js';
+import { Deliveries } from '../../src/server/deliveries.js';
+import { FakeClock } from '../support/fake-clock.js';
 import { type Harness, send, startServer, stopServers } from './harness.js';
 import { createPlainCarrier } from '../support/plain-carrier.js';
 
@@ -318,4 +321,18 @@ describe('refused webhooks', () => {
     expect(refusals()[1]).toMatchObject({ fields: { sinceLast: 3 } });
     expect(await post(port, bell, 'voice', { 'x-signature': 'right' })).toMatchObject({ status: 200 });
   });
+});
+
+it.each([
+  ['up', true, 512],
+  ['over', false, 32],
+])('of a call that is %s the last deliveries are remembered', (_, isLive, most) => {
+  const replies = new Map<string, KeptReply>();
+  const desk = { repliesTo: () => replies, isLive: () => isLive } as unknown as CallDesk;
+  const deliveries = new Deliveries(new FakeClock(), desk);
+  const keyOf = (index: number) => ({ ...key, deliveryId: `key ${index}` });
+  for (let index = 0; index <= most; index += 1)
+    deliveries.keep('voice', keyOf(index), { reply: { status: 200 } as WebhookReply, answer: undefined });
+  const isKnown = (index: number) => deliveries.find('voice', keyOf(index)) !== undefined;
+  expect([0, 1, most].map(isKnown)).toEqual([false, true, true]);
 });

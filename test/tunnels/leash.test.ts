@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import { leashed, startLeashed } from '../../src/tunnels/leash.js';
 import { createFakeCloudflared, type FakeCloudflared } from '../support/fake-cloudflared.js';
+import { soon } from '../support/soon.js';
 
 let program: FakeCloudflared | undefined;
 
@@ -40,5 +41,17 @@ describe('a leash', () => {
     const { ended, stop } = startLeashed('/nowhere/cloudflared', [], { env: {} });
     expect(await ended).toBe(127);
     await stop();
+  });
+
+  it('tells also where the process between cannot be started', async () => {
+    const node = process.execPath;
+    let code: number | null | undefined;
+    try {
+      process.execPath = '/nowhere/node';
+      void startLeashed('cloudflared', [], { env: {} }).ended.then((told) => (code = told));
+    } finally {
+      process.execPath = node;
+    }
+    await soon(() => expect(code).toBeNull());
   });
 });

@@ -112,6 +112,17 @@ mod tests {
     }
 
     #[test]
+    fn a_number_that_was_not_given_out_yet_finds_nothing() {
+        let mut handles = Handles::new();
+        let handle = handles.insert(7).unwrap();
+        for other in [handle + 1, handle + (1 << PLACE_BITS)] {
+            assert_eq!(handles.get(other), None);
+            assert!(!handles.remove(other));
+        }
+        assert_eq!(handles.get(handle), Some(&mut 7));
+    }
+
+    #[test]
     fn every_place_is_given_once_and_then_none() {
         let mut handles = Handles::new();
         assert!(handles.is_empty());

@@ -81,6 +81,16 @@ describe('keys that are sent', () => {
     await scene.bench.desk.sendDigits(scene.callId, '2');
   });
 
+  it('are sent one sequence after the other also where they leave the stream alone', async () => {
+    const scene = new Scene(commanded);
+    await scene.up();
+    const first = scene.bench.desk.sendDigits(scene.callId, '1');
+    await expect(scene.bench.desk.sendDigits(scene.callId, '2')).rejects.toThrow('Keys cannot be sent now.');
+    await first;
+    await scene.bench.desk.sendDigits(scene.callId, '2');
+    expect(scene.bench.rest.requests).toHaveLength(2);
+  });
+
   it('and refused leave the call as it was', async () => {
     const scene = new Scene(replied);
     scene.bench.rest.failures.sendDigits = REFUSED;

@@ -137,6 +137,22 @@ describe('listening in to a call', () => {
     expect(() => bench.desk.listen('carrier-call-1', new Sink())).toThrow('The call is over.');
   });
 
+  it('is not begun again by who is told of the end', () => {
+    const { receiver } = bench.call();
+    const { sink } = listen();
+    const refusals: unknown[] = [];
+    sink.end = () => {
+      try {
+        listen();
+      } catch (error) {
+        refusals.push(error);
+      }
+    };
+    receiver.receiveText(text({ type: 'stop' }));
+    receiver.socketClosed(1000);
+    expect(refusals).toMatchObject([{ code: 'REQUEST_CONFLICT' }]);
+  });
+
   it('ends with the server', async () => {
     bench.call();
     const { sink } = listen();

@@ -106,6 +106,20 @@ describe.each(KINDS)('a transfer of an $direction call, $steering', (kind) => {
     ]);
   });
 
+  it('that has failed says nothing of the next one, of which the carrier has said nothing yet', async () => {
+    const scene = await handingOver(kind);
+    const { bench } = scene;
+    result(scene, 'busy');
+    if (kind.steering === 'replies') scene.stream();
+    await bench.pass(30_000);
+    bench.rest.answers.transfer = new Promise(() => {});
+    void bench.desk.transfer(scene.callId, '+15550124');
+    // The first would have been over by now.
+    await bench.pass(20_000);
+    expect(scene.record.transfer).toMatchObject({ to: TO, result: 'busy' });
+    expect(scene.isLive).toBe(true);
+  });
+
   it.each(['connected', ...FAILED] as const)(
     'that the agent orders tells it the result: %s',
     async (value) => {

@@ -214,6 +214,15 @@ describe('a call whose pipeline is at its end', () => {
     await rig.wait(60_000);
     expect(rig.ended).toEqual([]);
   });
+
+  it('begins nothing where the call ends in the same tick', async () => {
+    const { first, second, rig } = await talking();
+    first.ears.events.failed(GONE);
+    rig.engine.close();
+    await rig.wait(1000);
+    expect(rig.replacements).toEqual([]);
+    expect(second.asked).toEqual([]);
+  });
 });
 
 describe('a chain of three', () => {

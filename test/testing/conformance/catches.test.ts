@@ -94,6 +94,29 @@ describe('testLanguageModel', () => {
     await expectCaught(checks(deaf), /aborted before/);
   });
 
+  it('catches a model that does not go on with what its tool gave', async () => {
+    const forgetful: LanguageModel = {
+      name: 'forgetful',
+      async *respond({ messages }) {
+        const hasResult = messages.some(({ role }) => role === 'tool');
+        if (hasResult) yield { type: 'text', delta: 'Which day?' };
+        else {
+          const day = { day: 'Friday' };
+          yield {
+            type: 'tool-call',
+            id: 'call-1',
+            name: 'find_slot',
+            arguments: day,
+            argumentsText: '{"day": "Friday"}',
+          };
+        }
+        yield { type: 'end', reason: hasResult ? 'complete' : 'tool-calls' };
+      },
+    };
+    const suite = testLanguageModel(() => ({ provider: forgetful, close() {} }));
+    await expectCaught(suite, /goes on with its result/);
+  });
+
   it('catches a model that changes the conversation', async () => {
     const scripted = new ScriptedLanguageModel({ firstWordMs: 0, wordsPerSecond: 1000 });
     const greedy: LanguageModel = {

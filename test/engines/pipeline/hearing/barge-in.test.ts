@@ -135,6 +135,18 @@ describe('BargeIn', () => {
     expect(run(agent, steps)).toEqual(decisions);
   });
 
+  it('counts no voice of a stretch that is over, however little', () => {
+    const machine = new BargeIn({ voicedMs: 501, words: 2, lexicon: lexiconFor('en') });
+    const stretch = () => {
+      machine.speechStarted();
+      const decisions = Array.from({ length: 26 }, () => machine.frame(true, 'speaking'));
+      machine.reset();
+      return decisions.indexOf('pause');
+    };
+    // In 25 frames there are 500 ms.
+    expect([stretch(), stretch()]).toEqual([25, 25]);
+  });
+
   it.each([
     ['', true],
     ['mm-hm', true],

@@ -1,4 +1,5 @@
 import { expect, describe, it } from 'vitest';
+import type { TranscriptEntry } from '../../../../src/contract/call-record.js';
 import { UserSpeech } from '../../../../src/engines/pipeline/hearing/user-speech.js';
 import { CallRig } from '../../call-rig.js';
 
@@ -43,5 +44,22 @@ describe('a piece that a turn took before the recognizer was done with it', () =
     rig.ears.events.final('order a pizza');
     await rig.quiet(1500);
     expect(rig.model.requests.at(-1)?.messages.at(-1)?.content).toBe('I would like to order a pizza');
+  });
+});
+
+describe('a piece that is done', () => {
+  it('is told once more where another turn takes it than the one it was said in', () => {
+    const told: TranscriptEntry[] = [];
+    const tell = (entry: TranscriptEntry) => void told.push(entry);
+    const said = new UserSpeech({ tell, wallNow: () => 0, now: () => 0, turnIndex: () => 0 });
+    said.final('A pizza.');
+    expect(said.take(0)).toBe('A pizza.');
+    said.final('With olives.');
+    expect(said.take(1)).toBe('With olives.');
+    expect(told.map(({ text, turnIndex }) => [text, turnIndex])).toEqual([
+      ['A pizza.', 0],
+      ['With olives.', 0],
+      ['With olives.', 1],
+    ]);
   });
 });
