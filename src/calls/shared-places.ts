@@ -13,8 +13,11 @@ export interface SharedPlaces {
 
 /** The same for connections of one address. */
 export interface SharedConnections {
-  /** Counts a connection. Resolves to the function that gives it back (idempotent), or to undefined where there are too many. Never rejects. */
-  acquire(address: string): Promise<(() => void) | undefined>;
+  /**
+   * Counts a connection for a call, of which it has proved to be one: connections of one call have one place, which it keeps where it comes back to another
+   * process. Resolves to the function that gives it back (idempotent), or to undefined where there are too many. Never rejects.
+   */
+  acquire(address: string, callId: string): Promise<(() => void) | undefined>;
 }
 
 /** What a process shares. */

@@ -12,16 +12,18 @@ export interface ClusterLimitsParts extends ClusterPlacesParts {
   readonly events: CallEvents;
   /** True for a call that counts toward `maxCalls` here. */
   holdsPlace(callId: string): boolean;
+  /** True for a call that another node may have, or take up, and that is not known to be over. */
+  isElsewhere(callId: string): boolean;
 }
 
 export class ClusterLimits {
   /** Undefined without `maxCalls`. */
   readonly calls: PlacePool | undefined;
-  readonly streams: { acquire(address: string): Promise<(() => void) | undefined> };
+  readonly streams: { acquire(address: string, callId: string): Promise<(() => void) | undefined> };
   readonly #places: ClusterPlaces;
   readonly #unsubscribe: () => void;
 
-  constructor({ maxCalls, maxStreamsPerIp, events, holdsPlace, ...parts }: ClusterLimitsParts) {
+  constructor({ maxCalls, maxStreamsPerIp, events, holdsPlace, isElsewhere, ...parts }: ClusterLimitsParts) {
     const places = new ClusterPlaces(parts);
     this.#places = places;
     const { nodeId } = parts.coordinator;
@@ -36,14 +38,30 @@ export class ClusterLimits {
       if (type === 'call.ended') calls?.giveBack(callId);
       else if ((type === 'call.status' || type === 'call.started') && holdsPlace(callId)) calls?.keep(callId);
     });
-    let count = 0;
+    /** Streams of a call here, by pool and call: where a new one comes before the old one is closed, they have one place. */
+    const open = new Map<string, number>();
     this.streams = {
-      async acquire(address) {
+      async acquire(address, callId) {
         const name = `streams ${neighborhoodOf(address)}`;
-        count += 1;
-        const id = `${nodeId} ${count}`;
         const pool = places.pool({ name, limit: maxStreamsPerIp });
-        return (await pool.take(id)) ? () => pool.giveBack(id) : undefined;
+        const key = `${name} ${callId}`;
+        open.set(key, (open.get(key) ?? 0) + 1);
+        let isOpen = true;
+        const release = () => {
+          if (!isOpen) return;
+          isOpen = false;
+          const left = (open.get(key) ?? 1) - 1;
+          if (left > 0) {
+            open.set(key, left);
+            return;
+          }
+          open.delete(key);
+          if (isElsewhere(callId)) pool.handOn(callId);
+          else pool.giveBack(callId);
+        };
+        if (await pool.take(callId)) return release;
+        release();
+        return undefined;
       },
     };
   }

@@ -73,7 +73,7 @@ export class ClusterPlaces {
   close(): void {
     this.#isClosed = true;
     this.#timer?.cancel();
-    for (const pool of this.#pools.values()) pool.handOn();
+    for (const pool of this.#pools.values()) pool.handOnUnneeded();
   }
 
   #await(): void {
@@ -89,7 +89,7 @@ export class ClusterPlaces {
     if (!isThere || (isBack && this.#hasKnown)) for (const pool of pools) pool.distrust();
     this.#hasKnown ||= isThere;
     for (const pool of pools) {
-      pool.handOn();
+      pool.handOnUnneeded();
       // Also where the broker is slow from here alone: to the others, these places would be free.
       if (isReached) await pool.renew({ isBack });
     }
@@ -105,6 +105,8 @@ export class PlacePool {
   readonly #held = new Map<string, number>();
   /** Those that are asked for. True: given back meanwhile. */
   readonly #asked = new Map<string, boolean>();
+  /** Those of which a renewal may be under way. */
+  readonly #handedOn = new Set<string>();
   /** When the broker last said it: how many were taken, and how many of them here. */
   #known = { taken: 0, held: 0 };
   /** Until then the broker may know too few places, on the clock. */
@@ -162,16 +164,19 @@ export class PlacePool {
     this.#forget();
   }
 
-  /** Places that nothing here needs any more are left to the node that has them by now, with their part of the share. */
-  handOn(): void {
+  /** Places that nothing here needs any more are left to the node that has them by now. */
+  handOnUnneeded(): void {
     const { holds = () => true } = this.#options;
-    for (const id of [...this.#held.keys()]) {
-      if (holds(id)) continue;
-      this.#held.delete(id);
-      // Below none where the place was one of those that were free: they are one fewer here.
-      this.#known = { ...this.#known, held: this.#known.held - 1 };
-      this.#parts.coordinator.handOn(this.#options, id);
-    }
+    for (const id of [...this.#held.keys()]) if (!holds(id)) this.handOn(id);
+  }
+
+  /** Leaves a place to the node that has it by now, with its part of the share. Where none does, it lapses. Idempotent. */
+  handOn(id: string): void {
+    if (!this.#held.delete(id)) return;
+    // Below none where the place was one of those that were free: they are one fewer here.
+    this.#known = { ...this.#known, held: this.#known.held - 1 };
+    this.#handedOn.add(id);
+    this.#parts.coordinator.handOn(this.#options, id);
   }
 
   /** What is due; `isBack`: everything. Never rejects. */
@@ -180,6 +185,7 @@ export class PlacePool {
     const due = [...this.#held].filter(([, dueAt]) => isBack || dueAt <= now).map(([id]) => id);
     for (let first = 0; first < due.length; first += AT_ONCE)
       await Promise.all(due.slice(first, first + AT_ONCE).map((id) => this.#renew(id)));
+    this.#handedOn.clear();
     if (this.#options.isWatched) await this.#count().catch(() => {});
     this.#forget();
   }
@@ -207,9 +213,11 @@ export class PlacePool {
     const { name } = this.#options;
     const isRenewal = this.#held.has(id);
     const { hasPlace, taken } = await this.#parts.coordinator.take({ name, limit }, id, PLACE_MS, patience);
-    // It was given back while it was renewed.
-    if (isRenewal && !this.#held.has(id)) this.#tellGivenBack(id);
-    else if (hasPlace) this.#hold(id);
+    // It was handed on or given back while it was renewed.
+    if (isRenewal && !this.#held.has(id)) {
+      if (this.#handedOn.has(id)) this.#parts.coordinator.handOn(this.#options, id);
+      else this.#tellGivenBack(id);
+    } else if (hasPlace) this.#hold(id);
     this.#learn(taken);
     return hasPlace;
   }

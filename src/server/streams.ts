@@ -123,7 +123,7 @@ export class StreamDoor {
     };
     if (shared === undefined && typeof isTaken === 'boolean') upgrade(isTaken);
     else
-      Promise.all([isTaken, shared && this.#countShared(shared, request, socket)])
+      Promise.all([isTaken, shared && this.#countShared(shared, { request, socket, admission })])
         .then(([hasRoom]) => {
           if (socket.destroyed) return;
           // Much may have happened meanwhile.
@@ -134,8 +134,11 @@ export class StreamDoor {
   }
 
   /** As `#count`, over all processes that share the limit. Rejects with LimitError. */
-  async #countShared(shared: SharedConnections, request: IncomingMessage, socket: Duplex): Promise<void> {
-    const release = await shared.acquire(clientAddress(request, this.#options.trusts));
+  async #countShared(
+    shared: SharedConnections,
+    { request, socket, admission }: { request: IncomingMessage; socket: Duplex; admission: StreamAdmission },
+  ): Promise<void> {
+    const release = await shared.acquire(clientAddress(request, this.#options.trusts), admission.callId);
     if (release === undefined) throw this.#tooMany(request);
     if (socket.destroyed) release();
     else socket.once('close', release);

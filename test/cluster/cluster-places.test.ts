@@ -193,6 +193,20 @@ describe('ClusterPlaces', () => {
     expect(taken()).toBe(1);
   });
 
+  it('a place that is handed on while it is renewed stays the one of the node that has it', async () => {
+    const [one, two] = await open(1);
+    await one!.pool.take('x');
+    one!.coordinator.hold();
+    await clock.advanceAsync(5000);
+    two!.pool.keep('x');
+    one!.pool.handOn('x');
+    one!.coordinator.answer();
+    await clock.advanceAsync(0);
+    expect(taken()).toBe(1);
+    await one!.coordinator.close();
+    expect(taken()).toBe(1);
+  });
+
   it('a broker that has lost everything knows the places again within five seconds', async () => {
     const [one, two] = await open(2);
     await one!.pool.take('x');

@@ -4,10 +4,12 @@ import { systemClock } from '../../src/base/clock.js';
 import { ClusterError } from '../../src/base/errors.js';
 import { pause } from '../../src/base/pause.js';
 import { BROKER_MS, type Coordinator } from '../../src/cluster/coordinator.js';
+import { PLACE_MS } from '../../src/cluster/cluster-places.js';
 import { type CallRecord, SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
-import { WAIT } from '../support/asking-caller.js';
+import { asksUpon, WAIT } from '../support/asking-caller.js';
 import { eventually } from '../support/carrier-phone.js';
 import { ClusterPhones } from '../support/cluster-phones.js';
+import type { ServedPhone } from '../support/served-phone.js';
 
 const TALK = [WAIT, { type: 'pause', durationMs: 20_000 }, { type: 'hang-up' }] as const;
 const SHORT = [WAIT, { type: 'hang-up' }] as const;
@@ -19,6 +21,15 @@ const readiness = (phones: ClusterPhones) =>
       return { code: response.status, ...((await response.json()) as object) };
     }),
   );
+
+const greeted = (phone: ServedPhone | undefined) =>
+  (phone?.facts ?? []).filter(({ type }) => type === 'turn.completed');
+
+/** How many are taken, by address. */
+const streamPlaces = ({ cluster }: ClusterPhones) =>
+  [...cluster.pools.keys()]
+    .filter((name) => name.startsWith('streams '))
+    .map((name) => cluster.placesOf(name).size);
 
 const same = <T>(value: T): T[] => [value, value, value];
 
@@ -105,6 +116,57 @@ describe.each(SIMULATED_CARRIERS)('three servers behind one address, on %s', { t
     );
     expect(phones.started).toHaveLength(2);
     await Promise.all(calling);
+  });
+
+  it('go on with the calls of one that is gone, also where their address has no place left', async () => {
+    await using phones = await ClusterPhones.three(id, {}, { maxStreamsPerIp: 2 });
+    const [gone, ...others] = phones.phones;
+    phones.proxy.choose((_, ports) => ports[0]);
+    const isDone = new AbortController();
+    const calling = [1, 2].map(() => phones.simulator.call({ script: asksUpon(isDone.signal) }));
+    await eventually('two greetings', () => (greeted(gone).length === 2 ? true : undefined));
+    phones.proxy.choose(undefined);
+    phones.proxy.useAll(others.map(({ port }) => port));
+    const [nodeId = ''] = phones.cluster.nodes.keys();
+    phones.cluster.cut(nodeId);
+    for (const leg of phones.simulator.legs) leg.dropStream();
+    await eventually('both calls at others', () =>
+      others.flatMap(({ facts }) => facts).filter(({ type }) => type === 'incident.noted').length === 2
+        ? true
+        : undefined,
+    );
+    expect(streamPlaces(phones)).toEqual([2]);
+    phones.cluster.heal(nodeId);
+    await pause(systemClock, PLACE_MS);
+    expect(streamPlaces(phones)).toEqual([2]);
+    isDone.abort();
+    for (const report of await Promise.all(calling))
+      expect(report).toMatchObject({ ok: true, protocolErrors: [] });
+    expect(streamPlaces(phones)).toEqual([0]);
+  });
+
+  it('keep the place of a call that goes to another one, for no other call to have', async () => {
+    await using phones = await ClusterPhones.three(id, {}, { maxStreamsPerIp: 1 });
+    const [first, ...others] = phones.phones;
+    phones.proxy.choose((_, ports) => ports[0]);
+    const isDone = new AbortController();
+    const calling = phones.simulator.call({ script: asksUpon(isDone.signal) });
+    await eventually('the greeting', () => (greeted(first).length === 1 ? true : undefined));
+    phones.proxy.choose(({ url = '' }) => (url.startsWith('/ws/stream/') ? others[0]?.port : undefined));
+    const seen = new Set<number>();
+    first?.phone.drain();
+    await eventually('the call at another', () => {
+      for (const count of streamPlaces(phones)) seen.add(count);
+      return others.some(({ facts }) => facts.length > 0) ? true : undefined;
+    });
+    for (let sample = 0; sample < 60; sample += 1) {
+      await pause(systemClock, 100);
+      for (const count of streamPlaces(phones)) seen.add(count);
+    }
+    expect([...seen]).toEqual([1]);
+    isDone.abort();
+    expect(await calling).toMatchObject({ ok: true, protocolErrors: [] });
+    expect(streamPlaces(phones)).toEqual([0]);
   });
 
   it('spend a budget together', async () => {

@@ -133,10 +133,11 @@ class OtherProcesses implements SharedLimits {
       },
     };
     this.streams = {
-      acquire: async (address) => {
+      acquire: async (address, callId) => {
         if (!(await this.answer)) return undefined;
-        this.open.add(address);
-        return () => void this.open.delete(address);
+        const stream = `${address} ${callId}`;
+        this.open.add(stream);
+        return () => void this.open.delete(stream);
       },
     };
   }
@@ -207,7 +208,7 @@ describe('places that other processes have a part of', () => {
     const others = new OtherProcesses();
     const { port, lines } = await startServer({ sharedLimits: () => others });
     const stream = await openStream(port, '/ws/stream/a');
-    expect(others.open.size).toBe(1);
+    expect([...others.open]).toEqual(['127.0.0.1 a']);
     stream.terminate();
     await expect.poll(() => others.open.size).toBe(0);
     others.answer = Promise.resolve(false);

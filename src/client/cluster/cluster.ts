@@ -183,7 +183,12 @@ export class Cluster {
     const coordinator = await openCoordinator({ ...options, nodeId, clock, logger, meters });
     this.#coordinator = coordinator;
     const holdsPlace = (callId: string) => desk.holdsPlace(callId);
-    this.#limits = new ClusterLimits({ ...limits, coordinator, clock, events: bus, holdsPlace });
+    const isElsewhere = (callId: string) => {
+      this.noticeStall();
+      return !holdsPlace(callId) && !desk.isOver(callId);
+    };
+    const known = { events: bus, holdsPlace, isElsewhere };
+    this.#limits = new ClusterLimits({ ...limits, coordinator, clock, ...known });
     desk.budget?.shareWith(() => (coordinator.isThere ? 0 : coordinator.nodes().length - 1));
   }
 

@@ -9,8 +9,14 @@ import { describeOnRedis, eachRedis } from '../../support/redis-server.js';
 
 const LONG_MS = 40_000;
 const GREETED: CallerStep[] = [WAIT, { type: 'hang-up' }];
+const LONG: CallerStep[] = [WAIT, { type: 'pause', durationMs: 40_000 }, { type: 'hang-up' }];
 /** What a webhook takes beside the broker on a busy machine, by far: one that waited for the broker would take longer than the calls that are up. */
 const WEBHOOK_MS = 8000;
+
+/** What a broker that has just frozen may cost a webhook: 100 ms, and what a busy machine adds to the fastest of some. */
+const FROZEN_MS = 250;
+/** What the way to another server may cost a hang-up, of the second that it may take. */
+const FORWARD_MS = 500;
 
 type Ready = { status: string; reason?: string; broker: string };
 
@@ -39,6 +45,47 @@ const greeted = (cluster: ClusterProcesses, count: number) =>
     () => (greetings(cluster).length === count ? greetings(cluster) : undefined),
     LONG_MS,
   );
+
+/** How long the carrier waits for its first webhook of a call, in milliseconds: the fastest of three. */
+async function fastestWebhook(
+  cluster: ClusterProcesses,
+  { before, after }: { before(): void; after(): Promise<unknown> },
+) {
+  const fastest: number[] = [];
+  for (let call = 0; call < 3; call += 1) {
+    const from = cluster.proxy.took.length;
+    before();
+    expect(await cluster.simulator.call({ script: GREETED })).toMatchObject({ ok: true });
+    const first = cluster.proxy.took.slice(from).find(({ path }) => path.startsWith('/webhooks/'));
+    fastest.push(first?.tookMs ?? Number.POSITIVE_INFINITY);
+    await after();
+  }
+  return Math.min(...fastest);
+}
+
+/** Hangs up a call of one server at that one, or at another. Resolves to how long the caller heard it still, in milliseconds. */
+async function hangUp(cluster: ClusterProcesses, where: 'its own' | 'another', asked = () => {}) {
+  const known = new Set(cluster.facts.map(({ callId }) => callId));
+  const calling = cluster.simulator.call({ script: LONG });
+  const { callId } = await eventually(
+    'the greeting',
+    () => greetings(cluster).find((fact) => !known.has(fact.callId)),
+    LONG_MS,
+  );
+  const isOwn = ({ facts }: ClusterProcess) => facts.some((fact) => fact.callId === callId);
+  const server = cluster.processes.find((each) => isOwn(each) === (where === 'its own'));
+  asked();
+  const from = performance.now();
+  const response = await fetch(`http://127.0.0.1:${server?.port}/api/dashboard/calls/${callId}/hangup`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+  });
+  expect(response.ok, await response.text()).toBe(true);
+  await calling;
+  const tookMs = performance.now() - from;
+  await eventually('the end', () => cluster.ended.find((record) => record.callId === callId), LONG_MS);
+  return tookMs;
+}
 
 const outcomes = (records: readonly CallRecord[]) => records.map(({ outcome }) => outcome).toSorted();
 
@@ -163,31 +210,65 @@ describeOnRedis('servers of a cluster', (program) => {
   );
 
   it.each(SIMULATED_CARRIERS)(
-    'hang up a call of another server, also while the broker stands still, on %s',
+    'go on with the calls of one that is killed, also where their address has no place left, on %s',
+    async (id) => {
+      await using cluster = await ClusterProcesses.three(id, broker.redis.url, {}, { maxStreamsPerIp: 2 });
+      const [killed, ...left] = cluster.processes;
+      cluster.proxy.choose(({ url = '' }) => (url.startsWith('/ws/stream/') ? killed?.port : undefined));
+      const isMoved = new AbortController();
+      const calling = [1, 2].map(() => cluster.simulator.call({ script: asksUpon(isMoved.signal) }));
+      await greeted(cluster, 2);
+      cluster.proxy.choose(undefined);
+      cluster.proxy.useAll(left.map(({ port }) => port));
+      await killed?.kill();
+      const refused = () => left.flatMap(({ log }) => log).filter((line) => line.includes('stream refused'));
+      const moved = () => left.flatMap(({ facts }) => facts).filter(({ type }) => type === 'incident.noted');
+      await eventually(
+        'both calls at others',
+        () => (moved().length === 2 || refused().length > 0 ? true : undefined),
+        LONG_MS,
+      );
+      isMoved.abort();
+      for (const report of await Promise.all(calling))
+        expect(report).toMatchObject({ ok: true, protocolErrors: [] });
+      await eventually('both ends', () => (cluster.ended.length === 2 ? true : undefined), LONG_MS);
+      expect(cluster.ended.map(({ endReason }) => endReason)).toEqual(['caller-hangup', 'caller-hangup']);
+      expect(refused()).toEqual([]);
+    },
+    120_000,
+  );
+
+  it.each(SIMULATED_CARRIERS)(
+    'wait for a broker that has just frozen no longer than a caller may, on %s',
+    async (id) => {
+      await using cluster = await ClusterProcesses.three(id, broker.redis.url, {}, { maxCalls: 6 });
+      const isThere = () => all(cluster, ({ broker }) => broker === 'there');
+      await isThere();
+      const usual = await fastestWebhook(cluster, { before: () => {}, after: isThere });
+      const frozen = await fastestWebhook(cluster, {
+        before: () => broker.redis.freeze(),
+        async after() {
+          await all(cluster, ({ broker }) => broker === 'away');
+          broker.redis.thaw();
+          await isThere();
+        },
+      });
+      expect(frozen).toBeLessThan(usual + FROZEN_MS);
+    },
+    120_000,
+  );
+
+  it.each(SIMULATED_CARRIERS)(
+    'hang up a call of another server within a second, and also while the broker stands still, on %s',
     async (id) => {
       await using cluster = await ClusterProcesses.three(id, broker.redis.url);
-      for (const isFrozen of [false, true]) {
-        const calling = cluster.simulator.call({
-          script: [WAIT, { type: 'pause', durationMs: 40_000 }, { type: 'hang-up' }],
-        });
-        const greeting = (await greeted(cluster, isFrozen ? 2 : 1)).find(
-          ({ callId }) => !cluster.ended.some((record) => record.callId === callId),
-        );
-        const callId = greeting?.callId ?? '';
-        const others = cluster.processes.filter(({ facts }) => !facts.some((fact) => fact === greeting));
-        if (isFrozen) broker.redis.freeze();
-        const response = await fetch(
-          `http://127.0.0.1:${others[0]?.port}/api/dashboard/calls/${callId}/hangup`,
-          {
-            method: 'POST',
-            headers: { 'content-type': 'application/json' },
-          },
-        );
-        expect(response.ok, await response.text()).toBe(true);
-        await calling;
-        await eventually('the end', () => cluster.ended.find((record) => record.callId === callId), LONG_MS);
-      }
-      expect(cluster.ended.map(({ endReason }) => endReason)).toEqual(['operator-hangup', 'operator-hangup']);
+      const took = { 'its own': [] as number[], another: [] as number[] };
+      for (let call = 0; call < 3; call += 1)
+        for (const where of ['its own', 'another'] as const) took[where].push(await hangUp(cluster, where));
+      expect(Math.min(...took.another)).toBeLessThan(Math.min(...took['its own']) + FORWARD_MS);
+      await hangUp(cluster, 'another', () => broker.redis.freeze());
+      expect(new Set(cluster.ended.map(({ endReason }) => endReason))).toEqual(new Set(['operator-hangup']));
+      expect(cluster.ended).toHaveLength(7);
     },
     120_000,
   );
