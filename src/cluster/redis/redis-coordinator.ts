@@ -51,7 +51,6 @@ const LOG_ENTRIES = 100_000;
 const LOST = 'lost';
 /** What a node has to say goodbye, in milliseconds. */
 const FAREWELL_MS = 500;
-const OLDEST_VERSION = [6, 2] as const;
 /** What no other try changes. */
 const REFUSED = /^(?:WRONGPASS|NOAUTH|NOPERM)\b|invalid password/;
 
@@ -109,7 +108,8 @@ export class RedisCoordinator implements Coordinator {
   #isFast = false;
   /** On the clock. */
   #leasedUntil = Number.NEGATIVE_INFINITY;
-  #hasFailed = false;
+  /** Undefined while the broker works. */
+  #failedAs: 'away' | 'refused' | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: RedisCoordinatorOptions, seal: ClusterSeal, linkParts: RedisLinkParts) {
@@ -387,7 +387,6 @@ export class RedisCoordinator implements Coordinator {
       await this.#link.open(CALM_MS);
       if (this.#closing !== undefined) this.#link.close();
       else {
-        demandVersion(await this.#link.run(['HELLO'], CALM_MS));
         this.#nodes.doubtVersion();
         // It may lack a claim that it was told on the connection before.
         this.#isUntold = true;
@@ -529,18 +528,24 @@ export class RedisCoordinator implements Coordinator {
   }
 
   #works(): void {
-    if (this.#hasFailed) this.#options.logger.info({}, 'the broker of the cluster answers again');
-    this.#hasFailed = false;
+    if (this.#failedAs !== undefined)
+      this.#options.logger.info({}, 'the broker of the cluster answers again');
+    this.#failedAs = undefined;
   }
 
   #failed(error: unknown): void {
     this.#isFast = false;
-    if (this.#hasFailed || this.#closing !== undefined) return;
-    this.#hasFailed = true;
-    const because = refusalOf(error);
+    const failedAs = error instanceof ConfigError ? 'refused' : 'away';
+    // That the next broker will never do is worth another line.
+    const isKnown = this.#failedAs === failedAs || this.#failedAs === 'refused';
+    if (isKnown || this.#closing !== undefined) return;
+    this.#failedAs = failedAs;
+    const because = refusalOf(failedAs === 'refused' ? (error as ConfigError).cause : error);
     this.#options.logger.warn(
       { ...describeError(error), ...(because === '' ? {} : { because }) },
-      'the broker of the cluster is away: calls go on',
+      failedAs === 'refused'
+        ? 'the broker of the cluster will not do: calls go on without it'
+        : 'the broker of the cluster is away: calls go on',
     );
   }
 }
@@ -567,18 +572,4 @@ function byCall(facts: readonly CallEvent[]): [CallEvent, ...CallEvent[]][] {
     else group.push(fact);
   }
   return [...groups.values()];
-}
-
-/** @throws ConfigError */
-function demandVersion(reply: Reply): void {
-  const fields = reply as readonly Reply[];
-  const at = fields.findIndex((field) => String(field) === 'version');
-  const version = String(fields[at + 1]);
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  const [oldest, least] = OLDEST_VERSION;
-  if (major > oldest || (major === oldest && minor >= least)) return;
-  throw new ConfigError(
-    'CONFIG_INVALID',
-    `The broker is Redis ${version}: use Redis ${OLDEST_VERSION.join('.')} or later, or Valkey.`,
-  );
 }

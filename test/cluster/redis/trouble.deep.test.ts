@@ -1,5 +1,5 @@
 // A broker in trouble: no question waits longer than a webhook may, and everything is there again once the broker is.
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/base/clock.js';
 import { systemClock } from '../../../src/base/clock.js';
@@ -435,20 +435,38 @@ describeOnRedis('RedisCoordinator', (program) => {
   });
 
   it('a broker that is too old is said at the start', async () => {
-    const port = await freePort();
-    const hello = ['server', 'redis', 'version', '6.0.16', 'proto', '2'];
-    const answer = `*${hello.length}\r\n${hello.map((each) => `$${each.length}\r\n${each}\r\n`).join('')}`;
-    const old = createServer((socket) => {
-      socket.on('error', () => {});
-      socket.on('data', () => socket.write(answer));
-    });
-    await new Promise<void>((resolve) => old.listen(port, '127.0.0.1', resolve));
-    const node = await open('a', { url: `redis://127.0.0.1:${port}` });
+    await using old = await openOldBroker(await freePort());
+    const node = await open('a', { url: `redis://127.0.0.1:${old.port}` });
     await expect(node.join({ answer: async () => '', outranked() {}, emptied() {} })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       message: 'The broker is Redis 6.0.16: use Redis 6.2 or later, or Valkey.',
     });
-    await new Promise<void>((resolve) => old.close(() => resolve()));
+  });
+
+  it('a broker that is too old and takes the place of another is away, and is asked nothing, until one comes that will do', async () => {
+    const logger = new RecordedLogger();
+    const node = await join('a', { logger });
+    node.tail(() => {});
+    await soon(() => expect(node.hasHeardAll).toBe(true));
+    await redis.kill();
+    await soon(() => expect(logger.sentences('warn')).toHaveLength(1));
+    {
+      await using old = await openOldBroker(redis.port);
+      await soon(() => expect(old.asked.filter((each) => each === 'HELLO').length).toBeGreaterThan(3));
+      expect(new Set(old.asked)).toEqual(new Set(['HELLO']));
+      expect([node.isThere, node.isReached, node.hasHeardAll]).toEqual([false, false, false]);
+    }
+    await redis.start();
+    await isBack(node);
+    expect(logger.sentences('warn')).toEqual([
+      'the broker of the cluster is away: calls go on',
+      'the broker of the cluster will not do: calls go on without it',
+    ]);
+    expect(logger.lines.findLast(({ level }) => level === 'warn')?.fields).toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: 'The broker is Redis 6.0.16: use Redis 6.2 or later, or Valkey.',
+    });
+    expect(logger.sentences('info')).toEqual(['the broker of the cluster answers again']);
   });
 
   it('what the broker holds shows no more than IDs, owners and counts', async () => {
@@ -596,6 +614,31 @@ class CountedClock implements Clock {
     if (delayMs <= 100) this.asked += 1;
     return systemClock.after(delayMs, task);
   }
+}
+
+/** Says to every command that it is Redis 6.0. `asked`: the names of those commands. */
+async function openOldBroker(port: number) {
+  const hello = ['server', 'redis', 'version', '6.0.16', 'proto', '2'];
+  const answer = `*${hello.length}\r\n${hello.map((each) => `$${each.length}\r\n${each}\r\n`).join('')}`;
+  const asked: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('data', (bytes) => {
+      asked.push(bytes.toString('latin1').split('\r\n')[2] ?? '');
+      socket.write(answer);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return {
+    port,
+    asked,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
 }
 
 async function heldIn(redis: RedisServer, key: string): Promise<string> {
