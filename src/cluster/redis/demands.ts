@@ -15,4 +15,9 @@ export function demandBroker(hello: readonly string[]): void {
       'CONFIG_INVALID',
       `The broker is Redis ${version}: use Redis ${OLDEST_VERSION.join('.')} or later, or Valkey.`,
     );
+  if (field('mode') === 'cluster')
+    throw new ConfigError(
+      'CONFIG_INVALID',
+      'The broker is a Redis Cluster, which has its keys on several servers: use a single Redis or Valkey, with replicas if you like.',
+    );
 }

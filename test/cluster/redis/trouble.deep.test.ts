@@ -1,5 +1,8 @@
 // A broker in trouble: no question waits longer than a webhook may, and everything is there again once the broker is.
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join as joinPath } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/base/clock.js';
 import { systemClock } from '../../../src/base/clock.js';
@@ -441,6 +444,22 @@ describeOnRedis('RedisCoordinator', (program) => {
       code: 'CONFIG_INVALID',
       message: 'The broker is Redis 6.0.16: use Redis 6.2 or later, or Valkey.',
     });
+  });
+
+  it('a Redis Cluster is refused at the start', async () => {
+    const dir = await mkdtemp(joinPath(tmpdir(), 'offhook-shard-'));
+    const shard = await RedisServer.start(program, ['--cluster-enabled', 'yes', '--dir', dir]);
+    try {
+      const node = await open('a', { url: shard.url });
+      const joining = node.join({ answer: async () => '', outranked() {}, emptied() {} });
+      await expect(joining).rejects.toMatchObject({
+        code: 'CONFIG_INVALID',
+        message: expect.stringContaining('use a single Redis or Valkey'),
+      });
+    } finally {
+      await shard.kill();
+      await rm(dir, { recursive: true });
+    }
   });
 
   it('a broker that is too old and takes the place of another is away, and is asked nothing, until one comes that will do', async () => {
