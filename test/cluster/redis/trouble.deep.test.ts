@@ -1,4 +1,5 @@
 // A broker in trouble: no question waits longer than a webhook may, and everything is there again once the broker is.
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -22,8 +23,26 @@ import { soon } from '../../support/soon.js';
 const AWAY = { code: 'CLUSTER_FAILED' };
 const POOL = { name: '203.0.113.7', limit: 1 };
 const LONG_MS = 60_000;
-/** In each key: what follows from the secret. */
-const PROOF = /:[\w-]{16}:/;
+const PAGE = readFileSync(new URL('../../../docs/cluster.md', import.meta.url), 'utf8');
+const UNITS: Readonly<Record<string, number>> = { s: 1000, min: 60_000, h: 3_600_000 };
+
+/** Keys as the page has them, and after how long each goes that nobody renews, in milliseconds: 0 where it says no time. */
+function documentedKeys(): Map<string, number> {
+  const rows = [...PAGE.matchAll(/^\| `(offhook:NAME:[^`]+)` \|.*\| (.+) \|$/gm)];
+  return new Map(
+    rows.map(([, key = '', goes = '']) => {
+      const [, count = '0', unit = ''] = /^(\d+) (s|min|h)\b/.exec(goes) ?? [];
+      return [key, Number(count) * (UNITS[unit] ?? 0)];
+    }),
+  );
+}
+
+function asDocumented(key: string): string {
+  return key
+    .replace(/^offhook:phones:[\w-]{16}:/, 'offhook:NAME:PROOF:')
+    .replace('{call-1}', '{CALL}')
+    .replace(/pool [\w-]{16}/, 'pool HASH');
+}
 
 describeOnRedis('RedisCoordinator', (program) => {
   let redis: RedisServer;
@@ -492,33 +511,31 @@ describeOnRedis('RedisCoordinator', (program) => {
     const node = await join('a', { url: redis.url });
     await answered(node, () => node.claim('call-1', 1));
     await answered(node, () => node.take(POOL, 'place', LONG_MS));
+    await node.keepState('call-1', 1, '{"said":"words-of-a-caller"}');
     await node.append([{ ...factOf(1), type: 'dtmf.received', digit: 'a-digit-that-was-pressed' }]);
     const keys = (await redis.ask('KEYS', '*')) as string[];
-    expect(keys.map((key) => key.replace(PROOF, ':…:').replace(/pool [\w-]{16}/, 'pool …')).sort()).toEqual([
-      'offhook:phones:…:{call-1}:owner',
-      'offhook:phones:…:{facts}:epoch',
-      'offhook:phones:…:{facts}:log',
-      'offhook:phones:…:{nodes}:cards',
-      'offhook:phones:…:{nodes}:leases',
-      'offhook:phones:…:{pool …}:places',
-    ]);
+    expect(keys.map(asDocumented).sort()).toEqual([...documentedKeys().keys()].sort());
     const held = await Promise.all(keys.map((key) => heldIn(redis, key)));
     expect(held.join(' ')).toContain('call-1');
-    for (const secret of ['203.0.113.7', 'a-digit-that-was-pressed', 'dtmf', '127.0.0.1'])
+    for (const secret of ['203.0.113.7', 'a-digit-that-was-pressed', 'dtmf', 'words-of', 'said', '127.0.0.1'])
       expect(held.join(' ')).not.toContain(secret);
   });
 
-  it('everything in the broker but the log goes by itself', async () => {
+  it('everything in the broker but the log goes by itself, after the documented time', async () => {
     const node = await join('a');
     await answered(node, () => node.claim('call-1', 1));
-    await answered(node, () => node.take(POOL, 'place', LONG_MS));
+    await answered(node, () => node.take(POOL, 'place', 15_000));
+    await node.keepState('call-1', 1, 'a state');
     const keys = (await redis.ask('KEYS', '*')) as string[];
-    expect(keys).toHaveLength(4);
+    expect(keys).toHaveLength(5);
     for (const key of keys) {
       const left = Number(await redis.ask('PTTL', key));
-      expect(left, key).toBeGreaterThan(0);
-      expect(left, key).toBeLessThanOrEqual(LONG_MS);
+      const documented = documentedKeys().get(asDocumented(key)) ?? 0;
+      expect(left, key).toBeGreaterThan(documented - 10_000);
+      expect(left, key).toBeLessThanOrEqual(documented);
     }
+    await node.release('call-1', 60 * 60_000);
+    expect(await redis.ask('KEYS', '*:state')).toEqual([]);
   });
 
   it('facts and nodes that somebody without the secret has written are passed over', async () => {
@@ -589,15 +606,10 @@ describeOnRedis('RedisCoordinator', (program) => {
     await expect(two.send('a', message, LONG_MS)).resolves.toBe('here');
   });
 
-  it('needs no more than the documented rights', async () => {
-    const rights = [
-      ...['resetkeys', '~offhook:phones:*', 'resetchannels', '-@all', '+hello', '+evalsha', '+eval'],
-      ...['+time', '+get', '+set', '+del', '+pexpire', '+pttl', '+xadd', '+xread'],
-      ...['+zadd', '+zrem', '+zscore', '+zcard', '+zrangebyscore', '+zremrangebyscore'],
-      ...['+hget', '+hset', '+hsetnx', '+hdel', '+hincrby', '+hgetall'],
-    ];
-    await redis.ask('ACL', 'SETUSER', 'offhook', 'on', '>word', ...rights);
-    const url = redis.url.replace('redis://', 'redis://offhook:word@');
+  it('needs the documented rights, and no more', async () => {
+    const [, name = '', rights = ''] = /^user (\S+) on >password (.+)$/m.exec(PAGE) ?? [];
+    await redis.ask('ACL', 'SETUSER', name, 'on', '>password', ...rights.split(' '));
+    const url = redis.url.replace('redis://', `redis://${name}:password@`);
     const node = await join('a', { url });
     const heard: CallEvent[] = [];
     node.tail((fact) => heard.push(fact));
@@ -608,12 +620,16 @@ describeOnRedis('RedisCoordinator', (program) => {
     expect(await answered(node, () => node.take(POOL, 'place', LONG_MS))).toEqual(taken);
     expect(await answered(node, () => node.taken(POOL))).toBe(1);
     await node.giveBack(POOL, 'place');
+    await node.keepState('call', 1, 'a state');
+    expect(await node.stateOf('call')).toMatchObject({ term: 1, text: 'a state' });
     await node.release('call', LONG_MS);
     const fact = { ...factOf(1), nodeId: 'another' };
     await node.append([fact]);
     await node.append([]);
     await soon(() => expect(heard).toEqual([fact]));
     await node.close();
+    const used = String(await redis.ask('INFO', 'commandstats'));
+    for (const [, command] of rights.matchAll(/\+(\S+)/g)) expect(used).toContain(`cmdstat_${command}:`);
   });
 });
 
