@@ -26,7 +26,7 @@ import { HeldClaims } from '../held-claims.js';
 import { NodeMessages } from '../node-messages.js';
 import { ClusterSeal, type SealedAbout } from '../seal.js';
 import { BrokerTime } from './broker-time.js';
-import { idBefore } from './entry-id.js';
+import { idBefore, timeOf } from './entry-id.js';
 import { RedisKeys } from './keys.js';
 import { KnownNodes } from './known-nodes.js';
 import { RedisLink, type RedisLinkParts, type Reply, refusalOf } from './link.js';
@@ -47,6 +47,10 @@ const NODES_TTL_MS = 60_000;
 const AT_ONCE = 500;
 /** Entries of the log of facts. Each has some facts of a call or a few. */
 const LOG_ENTRIES = 100_000;
+/** And for so long, in milliseconds: what was said in a call that is deleted on the servers goes here by itself. */
+const LOG_MS = 24 * 60 * 60_000;
+/** What is older leaves the log with the first entry of a node, and with about one in so many: one command cuts by age or by number. */
+const CUT_BY_AGE_EVERY = 16;
 /** What the broker says where an entry is not there. */
 const LOST = 'lost';
 /** What a node has to say goodbye, in milliseconds. */
@@ -290,9 +294,15 @@ export class RedisCoordinator implements Coordinator {
   async #append(
     fields: readonly (string | Buffer)[],
   ): Promise<{ epoch: string; entry: string; isThere: boolean }> {
-    const { epoch, last } = this.#log;
+    const { last } = this.#log;
+    // By its age, all of it may have gone.
+    const isOld = last !== '' && timeOf(last) < this.time.now() - LOG_MS;
+    const epoch = isOld ? '' : this.#log.epoch;
+    const told = isOld || last === '' ? ['', ''] : [last, idBefore(last)];
+    const isByAge = last === '' || timeOf(last) % CUT_BY_AGE_EVERY === 0;
+    const cut = isByAge ? 'MINID' : 'MAXLEN';
     const reply = await this.#link.runScript(APPEND, [this.#keys.facts, this.#keys.factsEpoch], {
-      args: [epoch, last, last && idBefore(last), String(LOG_ENTRIES), ...fields],
+      args: [epoch, ...told, String(LOG_ENTRIES), String(LOG_MS), cut, ...fields],
       timeoutMs: CALM_MS,
     });
     const [current, entry] = (reply as readonly Buffer[]).map(String) as [string, string];
