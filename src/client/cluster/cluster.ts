@@ -32,6 +32,8 @@ import { StallWatch } from './stall-watch.js';
 
 /** How often claims are looked at of which nothing came, in milliseconds. */
 const TIDY_MS = 30_000;
+/** How often it is looked at whether the broker is connected, for the page, in milliseconds. */
+const LOOK_MS = 1000;
 /** What the broker has for the last facts of a node, in milliseconds. */
 const FLUSH_MS = 2000;
 
@@ -68,6 +70,7 @@ export class Cluster {
   #leaving: LeavingCalls | undefined;
   #rooms: RoomFinder | undefined;
   #tidying: Timer | undefined;
+  #looking: Timer | undefined;
   #closing: Promise<void> | undefined;
   #knowsOthers = false;
 
@@ -257,6 +260,7 @@ export class Cluster {
     const parts = { nodeId, clock, logger, coordinator, store, hasPending, isCurrent, takeOver, gone };
     this.#orphaned = new OrphanedCalls(parts);
     this.#tidy();
+    this.#look(server, true);
   }
 
   /** Every call of this node is over, and its last facts are stated. Idempotent, never rejects. */
@@ -268,6 +272,7 @@ export class Cluster {
   async #close(): Promise<void> {
     const { clock } = this.#parts;
     this.#tidying?.cancel();
+    this.#looking?.cancel();
     this.#leaving?.close();
     this.#stalls?.close();
     this.#states.close();
@@ -286,6 +291,12 @@ export class Cluster {
       this.#parts.desk.keepAgain();
       this.#tidy();
     });
+  }
+
+  #look(server: PhoneServer, wasReached: boolean): void {
+    const isReached = this.#coordinator?.isReached === true;
+    if (isReached !== wasReached) server.announceBroker(isReached);
+    this.#looking = this.#parts.clock.after(LOOK_MS, () => this.#look(server, isReached));
   }
 
   #stated(fact: CallEvent): void {
