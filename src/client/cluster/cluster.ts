@@ -127,7 +127,8 @@ export class Cluster {
   /** How it stands with the others. */
   get standing(): ClusterStanding {
     const nodes = this.#coordinator?.nodes().length ?? 1;
-    return { isBrokerThere: this.isBrokerThere, nodes, factsWaiting: this.#facts.waiting };
+    const { waiting: factsWaiting, retries, behindMs: factsBehindMs } = this.#facts;
+    return { isBrokerThere: this.isBrokerThere, nodes, factsWaiting, retries, factsBehindMs };
   }
 
   /** As in `PhoneServerOptions`. */
