@@ -11,6 +11,10 @@ export interface ClusterStanding {
   readonly nodes: number;
   /** Facts that the broker does not have yet. */
   readonly factsWaiting: number;
+  /** How often facts were told to it again. Only rises. */
+  readonly retries: number;
+  /** How old facts of others are as they come, in milliseconds; of one that has not heard all, how long ago it was that the broker had the last one that came. */
+  readonly factsBehindMs: number;
 }
 
 export class ClusterMetrics implements ClusterMeters {
@@ -42,6 +46,17 @@ export class ClusterMetrics implements ClusterMeters {
         name: 'offhook_cluster_facts_waiting',
         help: 'In a cluster: facts of this server that the broker does not have yet.',
         read: () => standing().factsWaiting,
+      }),
+      new Gauge({
+        name: 'offhook_cluster_facts_behind_seconds',
+        help: 'In a cluster: how far this server is behind what the others have told the broker.',
+        read: () => standing().factsBehindMs / 1000,
+      }),
+      new Gauge({
+        name: 'offhook_cluster_retries_total',
+        help: 'In a cluster: how often this server told the broker its facts again, because that was away or had lost what it had.',
+        type: 'counter',
+        read: () => standing().retries,
       }),
       this.#answers,
       this.#errors,

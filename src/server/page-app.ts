@@ -14,6 +14,8 @@ export interface DashboardMount {
   owns?(path: string): boolean;
   /** Tells its pages that the server is about to stop. */
   announceDrain?(): void;
+  /** Tells its pages whether the broker of the cluster is there: without it, facts of the others are missing. */
+  announceBroker?(isThere: boolean): void;
   /** Ends its event streams. Idempotent. */
   close(): void;
 }

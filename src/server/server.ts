@@ -80,6 +80,8 @@ export interface PhoneServer {
   listen(port: number, host: string): Promise<number>;
   /** Answers what is its own on a server of the application's, which it never closes. @throws ConfigError */
   attach(server: AttachableServer): Promise<void>;
+  /** As in `DashboardMount`. */
+  announceBroker(isThere: boolean): void;
   /**
    * Takes no new call from now on. Calls that are up go on, and may open further streams. Resolves when none is left, or after `timeoutMs`, or
    * when the server is closed: with the number of calls that are left. One that is on its way to another process may come back. Never rejects.
@@ -209,6 +211,10 @@ class HttpPhoneServer implements PhoneServer {
       giveBack();
     };
     this.#giveBack = giveBack;
+  }
+
+  announceBroker(isThere: boolean): void {
+    this.#options.dashboard?.announceBroker?.(isThere);
   }
 
   async drain(timeoutMs: number): Promise<number> {

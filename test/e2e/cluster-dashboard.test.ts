@@ -94,6 +94,22 @@ describe('a dashboard of a cluster whose broker has never answered', () => {
   });
 });
 
+describe('the page of a server of a cluster', () => {
+  it('says that the broker is away, and that it is back', async () => {
+    await using phones = await ClusterPhones.on('carrier-a');
+    const { port } = await phones.serve();
+    const stream = await listenTo(`http://127.0.0.1:${port}`, {});
+    streams.push(stream);
+    const said = () => stream.events.filter(([type]) => type === 'broker').map(([, data]) => data);
+    const [nodeId = ''] = phones.cluster.nodes.keys();
+    phones.cluster.cut(nodeId);
+    await eventually('that it is away', () => said()[0]);
+    phones.cluster.heal(nodeId);
+    await eventually('that it is back', () => said()[1]);
+    expect(said()).toEqual([{ isThere: false }, { isThere: true }]);
+  });
+});
+
 describe.each(SIMULATED_CARRIERS)('a dashboard of a cluster, on %s', { timeout: 120_000 }, (id) => {
   it('shows and commands the calls of all servers, and is none of them', async () => {
     await using phones = await ClusterPhones.on(id);

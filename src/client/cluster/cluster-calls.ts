@@ -3,7 +3,7 @@
 import type { Clock } from '../../base/clock.js';
 import { RequestError } from '../../base/errors.js';
 import { describeError, type Logger } from '../../base/log.js';
-import { pause } from '../../base/pause.js';
+import { pause, within } from '../../base/pause.js';
 import type { CallDirectory, OwnStanding } from '../../calls/call-directory.js';
 import type { ChosenAgent } from '../../calls/choice/call-choice.js';
 import { termAfter } from '../../calls/facts/fact-stamp.js';
@@ -48,6 +48,10 @@ const CUT_OFF_MS = 60_000;
 const ASK_AGAIN_MS = 1000;
 /** What the broker has for telling what happened, before a call is taken over. */
 const CATCH_UP_MS = 2000;
+/** What a webhook or a stream waits for the broker in all, while a call is taken over: without its state the call would have to end, and a caller rather waits. */
+const TAKE_OVER_MS = 2000;
+/** Of that, what is left for the state in any case. */
+const STATE_MS = 1000;
 const LOOK_MS = 50;
 /** No caller waits for the answer of a node whose lease has run out: one that only stands still for a moment may take so long. */
 const ORPHAN_PROBE_MS = 1000;
@@ -373,7 +377,7 @@ export class ClusterCalls implements Neighbor, OtherProcess {
         alive.set(nodeId, probed);
         if ((await probed) || desk.isLive(callId)) return;
         const owner = { nodeId, term: termOf(record) };
-        const lost = await this.#win(callId, owner, { isUnhurried: true }).catch(() => undefined);
+        const lost = await this.#win(callId, owner, {}).catch(() => undefined);
         if (lost !== undefined && !('nodeId' in lost)) won.set(callId, lost);
       }),
     );
@@ -580,11 +584,13 @@ export class ClusterCalls implements Neighbor, OtherProcess {
     owner: CallOwner,
     about: { isStreamThere: boolean },
   ): Promise<CallOwner | undefined> {
-    const { desk, inherit } = this.#parts;
+    const { desk, inherit, clock } = this.#parts;
     const take = async () => {
+      const begun = clock.now();
       await this.#caughtUp();
+      const by = Math.max(begun + TAKE_OVER_MS, clock.now() + STATE_MS);
       for (let tries = 0; tries < MAX_ASKED && !desk.isLive(callId) && !desk.isOver(callId); tries += 1) {
-        const won = await this.#win(callId, owner, about);
+        const won = await this.#win(callId, owner, { ...about, by });
         if ('nodeId' in won) return won;
         this.#won.add(callId);
         try {
@@ -612,9 +618,13 @@ export class ClusterCalls implements Neighbor, OtherProcess {
   async #win(
     callId: string,
     owner: CallOwner,
-    { isStreamThere = false, isUnhurried = false }: { isStreamThere?: boolean; isUnhurried?: boolean } = {},
+    {
+      isStreamThere = false,
+      by,
+    }: { isStreamThere?: boolean /** On the clock. @default nobody waits */; by?: number },
   ): Promise<InheritedCall | CallOwner> {
     const { nodeId, store } = this.#parts;
+    const isUnhurried = by === undefined;
     const record = await store()
       .get(callId)
       .catch(() => undefined);
@@ -630,12 +640,26 @@ export class ClusterCalls implements Neighbor, OtherProcess {
     );
     const winner = await this.#claim(callId, term, { isUnhurried });
     if (winner.nodeId !== nodeId) return winner;
-    const state = await this.#coordinator.stateOf(callId).catch(() => undefined);
+    const state = await this.#until(by, this.#coordinator.stateOf(callId));
     if (state !== undefined || isStreamThere || isUnhurried) return { term, state };
     // It ends here, and no answer can change that for the caller: a broker that is only slow says whether it has ended elsewhere.
-    const sure = await this.#claim(callId, term, { isUnhurried: true });
-    if (sure.nodeId !== nodeId) return sure;
-    return { term, state: await this.#coordinator.stateOf(callId).catch(() => undefined) };
+    const sure = await this.#until(by, this.#claim(callId, term, { isUnhurried: true }));
+    if (sure !== undefined && sure.nodeId !== nodeId) return sure;
+    return { term, state: await this.#until(by, this.#coordinator.stateOf(callId)) };
+  }
+
+  /** Undefined for what is not answered by then, and for what fails. */
+  async #until<T>(by: number | undefined, asked: Promise<T>): Promise<T | undefined> {
+    const { clock } = this.#parts;
+    let answer: T | undefined;
+    const answered = asked.then(
+      (given) => {
+        answer = given;
+      },
+      () => {},
+    );
+    await (by === undefined ? answered : within(clock, by - clock.now(), answered));
+    return answer;
   }
 
   /** Whoever asks for one of these meanwhile waits. */

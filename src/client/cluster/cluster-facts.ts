@@ -48,6 +48,11 @@ export class ClusterFacts {
   /** The broker may have lost what it had. */
   #isDoubtful = false;
   #isClosed = false;
+  #retries = 0;
+  /** When the broker had the last fact that it told, in the time of the cluster. */
+  #heardOf: number | undefined;
+  /** How old that was as it came, in milliseconds. */
+  #heardLateMs = 0;
   /** Of each call, whoever has stated it. */
   readonly #last = new Map<string, FactPlace>();
   /** Of calls that are up here: what another node needs that has not heard it. */
@@ -66,7 +71,11 @@ export class ClusterFacts {
   start(coordinator: Coordinator): void {
     this.#coordinator = coordinator;
     coordinator.tail(
-      (fact, toldAt) => this.#hearInOrder(fact, toldAt),
+      (fact, toldAt) => {
+        this.#heardOf = toldAt;
+        this.#heardLateMs = coordinator.hasHeardAll ? Math.max(0, coordinator.time.now() - toldAt) : 0;
+        this.#hearInOrder(fact, toldAt);
+      },
       () => this.#parts.missed?.(),
     );
     this.#pump();
@@ -100,6 +109,19 @@ export class ClusterFacts {
   /** How many the broker may not have. */
   get waiting(): number {
     return this.#waiting.size;
+  }
+
+  /** How often facts were told to the broker again. */
+  get retries(): number {
+    return this.#retries;
+  }
+
+  /** As in `ClusterStanding`. */
+  get behindMs(): number {
+    const coordinator = this.#coordinator;
+    if (coordinator === undefined || this.#heardOf === undefined || coordinator.hasHeardAll)
+      return this.#heardLateMs;
+    return Math.max(0, coordinator.time.now() - this.#heardOf);
   }
 
   /** Facts of a call that the broker may not have, in order. */
@@ -272,10 +294,12 @@ export class ClusterFacts {
       try {
         if (!(await coordinator.append(batch))) {
           // Whoever reads the log from its beginning takes nothing that stands behind what is newer.
+          this.#retries += 1;
           this.#waiting.addBefore(this.#lost());
           continue;
         }
       } catch {
+        this.#retries += 1;
         this.#isDoubtful ||= wasDoubtful;
         await pause(clock, RETRY_MS);
         continue;

@@ -54,14 +54,16 @@ export class ClusterObserver {
   /** Tells nothing before `start`. @throws ConfigError for a broker that will never do, and where its client is not installed */
   static async open(parts: ClusterObserverParts): Promise<ClusterObserver> {
     const { broker, nodeId, clock, logger } = parts;
-    const metrics = new ClusterMetrics(() => ({
+    const metrics: ClusterMetrics = new ClusterMetrics(() => ({
       isBrokerThere: coordinator.isThere,
       nodes: coordinator.nodes().length,
       factsWaiting: 0,
+      retries: 0,
+      factsBehindMs: observer.#facts.behindMs,
     }));
     const options = { ...broker, nodeId, address: '', clock, logger, meters: metrics };
     const coordinator = await openCoordinator(options);
-    const observer = new ClusterObserver(parts, coordinator, metrics);
+    const observer: ClusterObserver = new ClusterObserver(parts, coordinator, metrics);
     try {
       await coordinator.observe();
     } catch (error) {

@@ -33,6 +33,8 @@ import { StallWatch } from './stall-watch.js';
 
 /** How often claims are looked at of which nothing came, in milliseconds. */
 const TIDY_MS = 30_000;
+/** How often it is looked at whether the broker is connected, for the page, in milliseconds. */
+const LOOK_MS = 1000;
 /** What the broker has for the last facts of a node, in milliseconds. */
 const FLUSH_MS = 2000;
 
@@ -69,6 +71,7 @@ export class Cluster {
   #leaving: LeavingCalls | undefined;
   #rooms: RoomFinder | undefined;
   #tidying: Timer | undefined;
+  #looking: Timer | undefined;
   #closing: Promise<void> | undefined;
   #knowsOthers = false;
 
@@ -129,7 +132,8 @@ export class Cluster {
   /** How it stands with the others. */
   get standing(): ClusterStanding {
     const nodes = this.#coordinator?.nodes().length ?? 1;
-    return { isBrokerThere: this.isBrokerThere, nodes, factsWaiting: this.#facts.waiting };
+    const { waiting: factsWaiting, retries, behindMs: factsBehindMs } = this.#facts;
+    return { isBrokerThere: this.isBrokerThere, nodes, factsWaiting, retries, factsBehindMs };
   }
 
   /** As in `PhoneServerOptions`. */
@@ -269,6 +273,7 @@ export class Cluster {
     const parts = { nodeId, clock, logger, coordinator, store, hasPending, isCurrent, takeOver, gone };
     this.#orphaned = new OrphanedCalls(parts);
     this.#tidy();
+    this.#look(server, true);
   }
 
   /** Every call of this node is over, and its last facts are stated. Idempotent, never rejects. */
@@ -280,6 +285,7 @@ export class Cluster {
   async #close(): Promise<void> {
     const { clock } = this.#parts;
     this.#tidying?.cancel();
+    this.#looking?.cancel();
     this.#leaving?.close();
     this.#stalls?.close();
     this.#states.close();
@@ -298,6 +304,12 @@ export class Cluster {
       this.#parts.desk.keepAgain();
       this.#tidy();
     });
+  }
+
+  #look(server: PhoneServer, wasReached: boolean): void {
+    const isReached = this.#coordinator?.isReached === true;
+    if (isReached !== wasReached) server.announceBroker(isReached);
+    this.#looking = this.#parts.clock.after(LOOK_MS, () => this.#look(server, isReached));
   }
 
   #stated(fact: CallEvent): void {

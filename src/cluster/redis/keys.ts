@@ -1,4 +1,4 @@
-// Every key in the broker. What stands in braces is the hash tag: keys that one script changes together are on one server of a Redis Cluster.
+// Every key in the broker. What stands in braces is the hash tag: keys that one script changes together have the same one.
 
 export class RedisKeys {
   readonly #prefix: string;

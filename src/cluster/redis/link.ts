@@ -1,8 +1,9 @@
 // One connection to the broker. Who asks waits for its own time and goes on without an answer; the connection stays, because a slow broker answers later. It ends
 // once nothing at all has been answered for a while, and until another one is up every question fails at once.
 import type { Clock, Timer } from '../../base/clock.js';
-import { ClusterError } from '../../base/errors.js';
+import { ClusterError, ConfigError } from '../../base/errors.js';
 import type { ClusterMeters } from '../../base/meters.js';
+import { demandBroker } from './demands.js';
 import type { RedisPackage } from './package.js';
 import type { RedisScript } from './scripts.js';
 
@@ -43,7 +44,7 @@ export class RedisLink {
     return this.#connection !== undefined;
   }
 
-  /** Resolves when there is a connection. Rejects as `run`. */
+  /** Resolves when there is a connection. Rejects as `run`. @throws ConfigError for a broker that will never do: nothing else is asked of it */
   async open(timeoutMs: number): Promise<void> {
     if (this.#connection !== undefined) return;
     const { redis, url, clock, silenceMs } = this.#parts;
@@ -60,14 +61,16 @@ export class RedisLink {
     const connection = new Connection(client, { clock, silenceMs, silent: () => this.#drop(connection) });
     // The questions say what it is, and the next one connects anew.
     client.on('error', () => this.#drop(connection));
-    // The time for a connection does not cover the greeting.
+    // The client's own time does not cover the greeting.
     const timer = clock.after(timeoutMs, () => client.destroy());
     try {
       await client.connect();
+      const hello = await client.sendCommand<readonly Reply[]>(['HELLO']);
+      demandBroker(hello.map(String));
       this.#connection = connection;
     } catch (cause) {
       client.destroy();
-      throw away(cause);
+      throw cause instanceof ConfigError ? cause : away(cause);
     } finally {
       timer.cancel();
     }

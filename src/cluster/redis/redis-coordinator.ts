@@ -26,7 +26,7 @@ import { HeldClaims } from '../held-claims.js';
 import { NodeMessages } from '../node-messages.js';
 import { ClusterSeal, type SealedAbout } from '../seal.js';
 import { BrokerTime } from './broker-time.js';
-import { idBefore } from './entry-id.js';
+import { idBefore, timeOf } from './entry-id.js';
 import { RedisKeys } from './keys.js';
 import { KnownNodes } from './known-nodes.js';
 import { RedisLink, type RedisLinkParts, type Reply, refusalOf } from './link.js';
@@ -47,11 +47,14 @@ const NODES_TTL_MS = 60_000;
 const AT_ONCE = 500;
 /** Entries of the log of facts. Each has some facts of a call or a few. */
 const LOG_ENTRIES = 100_000;
+/** And for so long, in milliseconds: what was said in a call that is deleted on the servers goes here by itself. */
+const LOG_MS = 24 * 60 * 60_000;
+/** What is older leaves the log with the first entry of a node, and with about one in so many: one command cuts by age or by number. */
+const CUT_BY_AGE_EVERY = 16;
 /** What the broker says where an entry is not there. */
 const LOST = 'lost';
 /** What a node has to say goodbye, in milliseconds. */
 const FAREWELL_MS = 500;
-const OLDEST_VERSION = [6, 2] as const;
 /** What no other try changes. */
 const REFUSED = /^(?:WRONGPASS|NOAUTH|NOPERM)\b|invalid password/;
 
@@ -109,7 +112,8 @@ export class RedisCoordinator implements Coordinator {
   #isFast = false;
   /** On the clock. */
   #leasedUntil = Number.NEGATIVE_INFINITY;
-  #hasFailed = false;
+  /** Undefined while the broker works. */
+  #failedAs: 'away' | 'refused' | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: RedisCoordinatorOptions, seal: ClusterSeal, linkParts: RedisLinkParts) {
@@ -289,9 +293,15 @@ export class RedisCoordinator implements Coordinator {
   async #append(
     fields: readonly (string | Buffer)[],
   ): Promise<{ epoch: string; entry: string; isThere: boolean }> {
-    const { epoch, last } = this.#log;
+    const { last } = this.#log;
+    // By its age, all of it may have gone.
+    const isOld = last !== '' && timeOf(last) < this.time.now() - LOG_MS;
+    const epoch = isOld ? '' : this.#log.epoch;
+    const told = isOld || last === '' ? ['', ''] : [last, idBefore(last)];
+    const isByAge = last === '' || timeOf(last) % CUT_BY_AGE_EVERY === 0;
+    const cut = isByAge ? 'MINID' : 'MAXLEN';
     const reply = await this.#link.runScript(APPEND, [this.#keys.facts, this.#keys.factsEpoch], {
-      args: [epoch, last, last && idBefore(last), String(LOG_ENTRIES), ...fields],
+      args: [epoch, ...told, String(LOG_ENTRIES), String(LOG_MS), cut, ...fields],
       timeoutMs: CALM_MS,
     });
     const [current, entry] = (reply as readonly Buffer[]).map(String) as [string, string];
@@ -386,7 +396,6 @@ export class RedisCoordinator implements Coordinator {
       await this.#link.open(CALM_MS);
       if (this.#closing !== undefined) this.#link.close();
       else {
-        demandVersion(await this.#link.run(['HELLO'], CALM_MS));
         this.#nodes.doubtVersion();
         // It may lack a claim that it was told on the connection before.
         this.#isUntold = true;
@@ -528,18 +537,24 @@ export class RedisCoordinator implements Coordinator {
   }
 
   #works(): void {
-    if (this.#hasFailed) this.#options.logger.info({}, 'the broker of the cluster answers again');
-    this.#hasFailed = false;
+    if (this.#failedAs !== undefined)
+      this.#options.logger.info({}, 'the broker of the cluster answers again');
+    this.#failedAs = undefined;
   }
 
   #failed(error: unknown): void {
     this.#isFast = false;
-    if (this.#hasFailed || this.#closing !== undefined) return;
-    this.#hasFailed = true;
-    const because = refusalOf(error);
+    const failedAs = error instanceof ConfigError ? 'refused' : 'away';
+    // That the next broker will never do is worth another line.
+    const isKnown = this.#failedAs === failedAs || this.#failedAs === 'refused';
+    if (isKnown || this.#closing !== undefined) return;
+    this.#failedAs = failedAs;
+    const because = refusalOf(failedAs === 'refused' ? (error as ConfigError).cause : error);
     this.#options.logger.warn(
       { ...describeError(error), ...(because === '' ? {} : { because }) },
-      'the broker of the cluster is away: calls go on',
+      failedAs === 'refused'
+        ? 'the broker of the cluster will not do: calls go on without it'
+        : 'the broker of the cluster is away: calls go on',
     );
   }
 }
@@ -566,18 +581,4 @@ function byCall(facts: readonly CallEvent[]): [CallEvent, ...CallEvent[]][] {
     else group.push(fact);
   }
   return [...groups.values()];
-}
-
-/** @throws ConfigError */
-function demandVersion(reply: Reply): void {
-  const fields = reply as readonly Reply[];
-  const at = fields.findIndex((field) => String(field) === 'version');
-  const version = String(fields[at + 1]);
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  const [oldest, least] = OLDEST_VERSION;
-  if (major > oldest || (major === oldest && minor >= least)) return;
-  throw new ConfigError(
-    'CONFIG_INVALID',
-    `The broker is Redis ${version}: use Redis ${OLDEST_VERSION.join('.')} or later, or Valkey.`,
-  );
 }

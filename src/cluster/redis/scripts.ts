@@ -129,8 +129,8 @@ return redis.call('ZCARD', KEYS[1])
 
 /**
  * Appends facts to the log, unless the broker has lost what this node had told it: that comes first. It may have lost some, and have the rest: a replica that has taken the place of a broker that died
- * may lack what that had got last. KEYS: log, epoch. ARGV: the epoch that the node knows, or nothing; the entry that it has appended last, and the ID before that, or nothing; bound of the log; fields of
- * the entry, if any. Gives back the epoch, another one where all was lost; and the ID of the entry, or nothing, or `lost` where the last one is not there.
+ * may lack what that had got last. KEYS: log, epoch. ARGV: the epoch that the node knows, or nothing; the entry that it has appended last, and the ID before that, or nothing; how many entries the log keeps,
+ * and for how many ms; by which of both it is cut now, 'MAXLEN' or 'MINID'; fields of the entry, if any. Gives back the epoch, another one where all was lost; and the ID of the entry, or nothing, or `lost` where the last one is not there.
  */
 export const APPEND = script(`${NOW}
 redis.call('SET', KEYS[2], string.format('%.0f', now), 'NX')
@@ -145,6 +145,12 @@ if ARGV[2] ~= '' then
   if there ~= ARGV[2] and (not there or there ~= next_to('0-0')) then return { epoch, 'lost' } end
 end
 local id = ''
-if #ARGV > 4 then id = redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[4], '*', unpack(ARGV, 5)) end
+if #ARGV > 6 then
+  local cut = { 'MAXLEN', '~', ARGV[4] }
+  if ARGV[6] == 'MINID' then cut = { 'MINID', '=', string.format('%.0f', now - ARGV[5]) } end
+  id = redis.call('XADD', KEYS[1], cut[1], cut[2], cut[3], '*', unpack(ARGV, 7))
+  redis.call('PEXPIRE', KEYS[1], ARGV[5])
+end
+redis.call('PEXPIRE', KEYS[2], ARGV[5])
 return { epoch, id }
 `);

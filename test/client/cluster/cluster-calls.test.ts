@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { ClusterCalls } from '../../../src/client/cluster/cluster-calls.js';
 import { ClusterError } from '../../../src/base/errors.js';
+import { pause } from '../../../src/base/pause.js';
 import { ClusterFacts } from '../../../src/client/cluster/cluster-facts.js';
 import { MemoryCluster } from '../../../src/cluster/memory-cluster.js';
 import type { CallRecord } from '../../../src/contract/call-record.js';
@@ -203,6 +204,41 @@ describe('ClusterCalls', () => {
     await clock.advanceAsync(4000);
     expect([done, asked]).toEqual([[], 1]);
   });
+
+  it.each([
+    ['tells their state', 'state', 1900],
+    ['has none', undefined, 2000],
+  ])(
+    'keep a caller waiting for a slow broker for two seconds in all, where it %s',
+    async (_, text, tookMs) => {
+      const { calls, clock, coordinator, done, heard, parts } = open(undefined);
+      await coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });
+      const { claim } = coordinator;
+      const slowly = async <T>(answer: T) => {
+        await pause(clock, 1900);
+        return answer;
+      };
+      coordinator.claim = async (id, term, patience) => {
+        if (patience?.isUnhurried !== true) throw new ClusterError('The broker does not answer.');
+        return slowly(await claim.call(coordinator, id, term));
+      };
+      const state = text === undefined ? undefined : { term: 2, text, at: 0 };
+      let begun: number | undefined;
+      coordinator.stateOf = () => {
+        begun ??= clock.now();
+        return slowly(state);
+      };
+      parts.inherit = async (won) => {
+        for (const lost of won.values()) done.push([lost, clock.now() - (begun ?? 0)]);
+      };
+      heard.record = { callId: 'call', nodeId: 'a', term: 2, status: 'active' };
+      const webhook = { method: 'POST', target: '/', headers: {}, rawBody: new Uint8Array() };
+      const about = { callId: 'call', carrierCallId: 'CA1', begins: false, asks: true, host: 'a.test' };
+      void calls.answer(webhook, { ...about, since: clock.now() });
+      await clock.advanceAsync(8000);
+      expect(done).toEqual([[{ term: 3, state }, tookMs]]);
+    },
+  );
 
   it('are not taken over for a report by a node that reaches nobody', async () => {
     const { calls, clock, cluster, coordinator, done, heard } = open(undefined);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ClusterFacts } from '../../../src/client/cluster/cluster-facts.js';
-import { GATHER_MS } from '../../../src/cluster/coordinator.js';
+import { GATHER_MS, type HearFact } from '../../../src/cluster/coordinator.js';
 import { MemoryCluster } from '../../../src/cluster/memory-cluster.js';
 import type { CallEvent } from '../../../src/contract/call-event.js';
 import { FakeClock } from '../../support/fake-clock.js';
@@ -201,5 +201,34 @@ describe('ClusterFacts', () => {
     for (let seq = 1; seq <= 50_002; seq += 1) one.facts.tell(fact('a', 1, seq, `call-${seq}`));
     expect(one.facts.waiting).toBe(50_000);
     expect([2, 3].map((seq) => one.facts.unheard(`call-${seq}`).length)).toEqual([0, 1]);
+  });
+
+  it('that are told again are counted', async () => {
+    const { clock, telling } = open();
+    const taken = [false, true];
+    const { facts } = telling(() => taken.shift() === true);
+    facts.tell(fact('a', 1, 1));
+    expect(facts.retries).toBe(0);
+    await clock.advanceAsync(1000);
+    expect([facts.retries, taken]).toEqual([1, []]);
+  });
+
+  it('tell how far behind they are: by the last one, and without an end while not all is heard', async () => {
+    const { clock, cluster } = open();
+    const coordinator = cluster.node({ nodeId: 'b', address: 'http://b.test' });
+    let hasHeardAll = true;
+    Object.defineProperty(coordinator, 'hasHeardAll', { get: () => hasHeardAll });
+    let hear: HearFact = () => {};
+    coordinator.tail = (heard) => {
+      hear = heard;
+    };
+    const facts = new ClusterFacts({ nodeId: 'b', clock, hear() {} });
+    facts.start(coordinator);
+    expect(facts.behindMs).toBe(0);
+    hear(fact('a', 1, 1), coordinator.time.now() - 300);
+    await clock.advanceAsync(5000);
+    expect(facts.behindMs).toBe(300);
+    hasHeardAll = false;
+    expect(facts.behindMs).toBe(5300);
   });
 });

@@ -9,6 +9,8 @@ import { describeOnRedis, eachRedis } from '../../support/redis-server.js';
 import { openSlowProxy } from '../../support/slow-proxy.js';
 
 const LONG_MS = 40_000;
+/** What a webhook may wait for a broker that stands still, and for servers that are gone, on a busy machine. */
+const BROKER_AND_NODES_MS = 3500;
 
 async function greeted(cluster: ClusterProcesses): Promise<string> {
   const isGreeting = ({ type }: { type: string }) => type === 'turn.completed';
@@ -163,6 +165,30 @@ describeOnRedis('servers of a cluster', (program) => {
       expect(other).toEqual(record);
       expect(ends(cluster, callId)).toHaveLength(1);
       expect(cluster.ended).toHaveLength(1);
+    },
+    120_000,
+  );
+
+  it.each(SIMULATED_CARRIERS)(
+    'keep the carrier waiting for two seconds at most, where one is killed as the broker stands still, on %s',
+    async (id) => {
+      await using cluster = await ClusterProcesses.three(id, broker.redis.url);
+      const isMoved = new AbortController();
+      const calling = cluster.simulator.call({ script: asksUpon(isMoved.signal) });
+      const callId = await greeted(cluster);
+      const owner = cluster.owner();
+      await heardByAll(cluster, callId);
+      const before = cluster.proxy.took.length;
+      broker.redis.freeze();
+      await owner.kill();
+      const left = await cluster.moved(owner);
+      isMoved.abort();
+      expect(await calling).toMatchObject({ ok: true, protocolErrors: [] });
+      broker.redis.thaw();
+      await cluster.records(callId, left);
+      const webhooks = cluster.proxy.took.slice(before).filter(({ path }) => path.startsWith('/webhooks/'));
+      const longest = Math.max(...webhooks.map(({ tookMs }) => tookMs));
+      expect(longest).toBeLessThan(BROKER_AND_NODES_MS);
     },
     120_000,
   );

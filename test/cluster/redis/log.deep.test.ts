@@ -1,5 +1,7 @@
 // The log of facts, which keeps the newest ones: who was away for longer than it reaches is told that something was missed.
 import { expect, it } from 'vitest';
+import { type Clock, systemClock } from '../../../src/base/clock.js';
+import { pause } from '../../../src/base/pause.js';
 import type { Coordinator } from '../../../src/cluster/coordinator.js';
 import { factOf } from '../../../src/testing/conformance/coordinator.js';
 import { openClusterNode } from '../../support/cluster-node.js';
@@ -7,6 +9,8 @@ import { describeOnRedis, eachRedis } from '../../support/redis-server.js';
 import { openSlowProxy } from '../../support/slow-proxy.js';
 import { soon } from '../../support/soon.js';
 
+const DAY_MS = 24 * 60 * 60_000;
+const LONG_MS = 60_000;
 /** Adds two entries that say nothing to a log, and keeps so many of all. */
 const ADD_AND_TRIM = `
 for count = 1, 2 do redis.call('XADD', KEYS[1], '*', 'call', 'c', 'term', '1', 'facts', 'forged') end
@@ -57,4 +61,44 @@ describeOnRedis('the log of facts', (program) => {
       }
     },
   );
+
+  it('keeps nothing for longer than a day, with the next entry, and no node takes that for a loss', async () => {
+    const { redis } = broker;
+    let aheadMs = 0;
+    const clock: Clock = {
+      now: () => systemClock.now(),
+      wallNow: () => systemClock.wallNow() + aheadMs,
+      after: (delayMs, task) => systemClock.after(delayMs, task),
+    };
+    const node = await openClusterNode({ url: redis.url, name: 'phones', nodeId: 'a', clock });
+    let emptied = 0;
+    await node.join({
+      answer: async () => '',
+      outranked() {},
+      emptied: () => {
+        emptied += 1;
+      },
+    });
+    try {
+      await node.append([factOf(1)]);
+      const [log = ''] = (await redis.ask('KEYS', '*:log')) as string[];
+      const [epoch = ''] = (await redis.ask('KEYS', '*:epoch')) as string[];
+      await redis.ask('DEL', log);
+      await redis.ask('XADD', log, String(Date.now() - DAY_MS - 1000), 'call', 'old');
+      await redis.ask('XADD', log, String(Date.now() - DAY_MS + LONG_MS), 'call', 'new');
+      const other = await joined('b', redis.url);
+      await other.append([factOf(2)]);
+      await other.close();
+      expect(await redis.ask('XLEN', log)).toBe(2);
+      // As if a day had passed, at the end of which both keys are gone.
+      await redis.ask('DEL', log, epoch);
+      aheadMs = DAY_MS + LONG_MS;
+      await expect(node.append([factOf(3)])).resolves.toBe(true);
+      await expect(node.append([factOf(4)])).resolves.toBe(true);
+      await pause(systemClock, 2500);
+      expect(emptied).toBe(0);
+    } finally {
+      await node.close();
+    }
+  });
 });

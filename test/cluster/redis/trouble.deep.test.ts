@@ -1,5 +1,9 @@
 // A broker in trouble: no question waits longer than a webhook may, and everything is there again once the broker is.
-import { createServer } from 'node:net';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join as joinPath } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/base/clock.js';
 import { systemClock } from '../../../src/base/clock.js';
@@ -19,8 +23,26 @@ import { soon } from '../../support/soon.js';
 const AWAY = { code: 'CLUSTER_FAILED' };
 const POOL = { name: '203.0.113.7', limit: 1 };
 const LONG_MS = 60_000;
-/** In each key: what follows from the secret. */
-const PROOF = /:[\w-]{16}:/;
+const PAGE = readFileSync(new URL('../../../docs/cluster.md', import.meta.url), 'utf8');
+const UNITS: Readonly<Record<string, number>> = { s: 1000, min: 60_000, h: 3_600_000 };
+
+/** Keys as the page has them, and after how long each goes that nobody renews, in milliseconds: 0 where it says no time. */
+function documentedKeys(): Map<string, number> {
+  const rows = [...PAGE.matchAll(/^\| `(offhook:NAME:[^`]+)` \|.*\| (.+) \|$/gm)];
+  return new Map(
+    rows.map(([, key = '', goes = '']) => {
+      const [, count = '0', unit = ''] = /^(\d+) (s|min|h)\b/.exec(goes) ?? [];
+      return [key, Number(count) * (UNITS[unit] ?? 0)];
+    }),
+  );
+}
+
+function asDocumented(key: string): string {
+  return key
+    .replace(/^offhook:phones:[\w-]{16}:/, 'offhook:NAME:PROOF:')
+    .replace('{call-1}', '{CALL}')
+    .replace(/pool [\w-]{16}/, 'pool HASH');
+}
 
 describeOnRedis('RedisCoordinator', (program) => {
   let redis: RedisServer;
@@ -435,53 +457,86 @@ describeOnRedis('RedisCoordinator', (program) => {
   });
 
   it('a broker that is too old is said at the start', async () => {
-    const port = await freePort();
-    const hello = ['server', 'redis', 'version', '6.0.16', 'proto', '2'];
-    const answer = `*${hello.length}\r\n${hello.map((each) => `$${each.length}\r\n${each}\r\n`).join('')}`;
-    const old = createServer((socket) => {
-      socket.on('error', () => {});
-      socket.on('data', () => socket.write(answer));
-    });
-    await new Promise<void>((resolve) => old.listen(port, '127.0.0.1', resolve));
-    const node = await open('a', { url: `redis://127.0.0.1:${port}` });
+    await using old = await openOldBroker(await freePort());
+    const node = await open('a', { url: `redis://127.0.0.1:${old.port}` });
     await expect(node.join({ answer: async () => '', outranked() {}, emptied() {} })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       message: 'The broker is Redis 6.0.16: use Redis 6.2 or later, or Valkey.',
     });
-    await new Promise<void>((resolve) => old.close(() => resolve()));
+  });
+
+  it('a Redis Cluster is refused at the start', async () => {
+    const dir = await mkdtemp(joinPath(tmpdir(), 'offhook-shard-'));
+    const shard = await RedisServer.start(program, ['--cluster-enabled', 'yes', '--dir', dir]);
+    try {
+      const node = await open('a', { url: shard.url });
+      const joining = node.join({ answer: async () => '', outranked() {}, emptied() {} });
+      await expect(joining).rejects.toMatchObject({
+        code: 'CONFIG_INVALID',
+        message: expect.stringContaining('use a single Redis or Valkey'),
+      });
+    } finally {
+      await shard.kill();
+      await rm(dir, { recursive: true });
+    }
+  });
+
+  it('a broker that is too old and takes the place of another is away, and is asked nothing, until one comes that will do', async () => {
+    const logger = new RecordedLogger();
+    const node = await join('a', { logger });
+    node.tail(() => {});
+    await soon(() => expect(node.hasHeardAll).toBe(true));
+    await redis.kill();
+    await soon(() => expect(logger.sentences('warn')).toHaveLength(1));
+    {
+      await using old = await openOldBroker(redis.port);
+      await soon(() => expect(old.asked.filter((each) => each === 'HELLO').length).toBeGreaterThan(3));
+      expect(new Set(old.asked)).toEqual(new Set(['HELLO']));
+      expect([node.isThere, node.isReached, node.hasHeardAll]).toEqual([false, false, false]);
+    }
+    await redis.start();
+    await isBack(node);
+    expect(logger.sentences('warn')).toEqual([
+      'the broker of the cluster is away: calls go on',
+      'the broker of the cluster will not do: calls go on without it',
+    ]);
+    expect(logger.lines.findLast(({ level }) => level === 'warn')?.fields).toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: 'The broker is Redis 6.0.16: use Redis 6.2 or later, or Valkey.',
+    });
+    expect(logger.sentences('info')).toEqual(['the broker of the cluster answers again']);
   });
 
   it('what the broker holds shows no more than IDs, owners and counts', async () => {
     const node = await join('a', { url: redis.url });
     await answered(node, () => node.claim('call-1', 1));
     await answered(node, () => node.take(POOL, 'place', LONG_MS));
+    await node.keepState('call-1', 1, '{"said":"words-of-a-caller"}');
     await node.append([{ ...factOf(1), type: 'dtmf.received', digit: 'a-digit-that-was-pressed' }]);
     const keys = (await redis.ask('KEYS', '*')) as string[];
-    expect(keys.map((key) => key.replace(PROOF, ':…:').replace(/pool [\w-]{16}/, 'pool …')).sort()).toEqual([
-      'offhook:phones:…:{call-1}:owner',
-      'offhook:phones:…:{facts}:epoch',
-      'offhook:phones:…:{facts}:log',
-      'offhook:phones:…:{nodes}:cards',
-      'offhook:phones:…:{nodes}:leases',
-      'offhook:phones:…:{pool …}:places',
-    ]);
+    expect(keys.map(asDocumented).sort()).toEqual([...documentedKeys().keys()].sort());
     const held = await Promise.all(keys.map((key) => heldIn(redis, key)));
     expect(held.join(' ')).toContain('call-1');
-    for (const secret of ['203.0.113.7', 'a-digit-that-was-pressed', 'dtmf', '127.0.0.1'])
+    for (const secret of ['203.0.113.7', 'a-digit-that-was-pressed', 'dtmf', 'words-of', 'said', '127.0.0.1'])
       expect(held.join(' ')).not.toContain(secret);
   });
 
-  it('everything in the broker but the log goes by itself', async () => {
+  it('everything in the broker goes by itself, after the documented time', async () => {
     const node = await join('a');
     await answered(node, () => node.claim('call-1', 1));
-    await answered(node, () => node.take(POOL, 'place', LONG_MS));
+    await answered(node, () => node.take(POOL, 'place', 15_000));
+    await node.keepState('call-1', 1, 'a state');
+    await node.append([factOf(1)]);
     const keys = (await redis.ask('KEYS', '*')) as string[];
-    expect(keys).toHaveLength(4);
+    expect(keys).toHaveLength(7);
     for (const key of keys) {
       const left = Number(await redis.ask('PTTL', key));
-      expect(left, key).toBeGreaterThan(0);
-      expect(left, key).toBeLessThanOrEqual(LONG_MS);
+      const documented = documentedKeys().get(asDocumented(key)) ?? 0;
+      expect(left, key).toBeGreaterThan(documented - 10_000);
+      expect(left, key).toBeLessThanOrEqual(documented);
     }
+    await node.release('call-1', 60 * 60_000);
+    expect(await redis.ask('KEYS', '*:state')).toEqual([]);
   });
 
   it('facts and nodes that somebody without the secret has written are passed over', async () => {
@@ -552,15 +607,10 @@ describeOnRedis('RedisCoordinator', (program) => {
     await expect(two.send('a', message, LONG_MS)).resolves.toBe('here');
   });
 
-  it('needs no more than the documented rights', async () => {
-    const rights = [
-      ...['resetkeys', '~offhook:phones:*', 'resetchannels', '-@all', '+hello', '+evalsha', '+eval'],
-      ...['+time', '+get', '+set', '+del', '+pexpire', '+pttl', '+xadd', '+xread'],
-      ...['+zadd', '+zrem', '+zscore', '+zcard', '+zrangebyscore', '+zremrangebyscore'],
-      ...['+hget', '+hset', '+hsetnx', '+hdel', '+hincrby', '+hgetall'],
-    ];
-    await redis.ask('ACL', 'SETUSER', 'offhook', 'on', '>word', ...rights);
-    const url = redis.url.replace('redis://', 'redis://offhook:word@');
+  it('needs the documented rights, and no more', async () => {
+    const [, name = '', rights = ''] = /^user (\S+) on >password (.+)$/m.exec(PAGE) ?? [];
+    await redis.ask('ACL', 'SETUSER', name, 'on', '>password', ...rights.split(' '));
+    const url = redis.url.replace('redis://', `redis://${name}:password@`);
     const node = await join('a', { url });
     const heard: CallEvent[] = [];
     node.tail((fact) => heard.push(fact));
@@ -571,12 +621,16 @@ describeOnRedis('RedisCoordinator', (program) => {
     expect(await answered(node, () => node.take(POOL, 'place', LONG_MS))).toEqual(taken);
     expect(await answered(node, () => node.taken(POOL))).toBe(1);
     await node.giveBack(POOL, 'place');
+    await node.keepState('call', 1, 'a state');
+    expect(await node.stateOf('call')).toMatchObject({ term: 1, text: 'a state' });
     await node.release('call', LONG_MS);
     const fact = { ...factOf(1), nodeId: 'another' };
     await node.append([fact]);
     await node.append([]);
     await soon(() => expect(heard).toEqual([fact]));
     await node.close();
+    const used = String(await redis.ask('INFO', 'commandstats'));
+    for (const [, command] of rights.matchAll(/\+(\S+)/g)) expect(used).toContain(`cmdstat_${command}:`);
   });
 });
 
@@ -596,6 +650,31 @@ class CountedClock implements Clock {
     if (delayMs <= 100) this.asked += 1;
     return systemClock.after(delayMs, task);
   }
+}
+
+/** Says to every command that it is Redis 6.0. `asked`: the names of those commands. */
+async function openOldBroker(port: number) {
+  const hello = ['server', 'redis', 'version', '6.0.16', 'proto', '2'];
+  const answer = `*${hello.length}\r\n${hello.map((each) => `$${each.length}\r\n${each}\r\n`).join('')}`;
+  const asked: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('data', (bytes) => {
+      asked.push(bytes.toString('latin1').split('\r\n')[2] ?? '');
+      socket.write(answer);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return {
+    port,
+    asked,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
 }
 
 async function heldIn(redis: RedisServer, key: string): Promise<string> {
