@@ -155,6 +155,7 @@ export class PlacePool {
 
   /** Idempotent. */
   giveBack(id: string): void {
+    this.#handedOn.delete(id);
     if (this.#asked.has(id)) this.#asked.set(id, true);
     if (!this.#held.delete(id)) return;
     const { taken, held } = this.#known;
@@ -164,17 +165,20 @@ export class PlacePool {
     this.#forget();
   }
 
-  /** Places that nothing here needs any more are left to the node that has them by now. */
+  /** Places that nothing here needs any more are left to the node that has them by now, with their part of the share. */
   handOnUnneeded(): void {
     const { holds = () => true } = this.#options;
-    for (const id of [...this.#held.keys()]) if (!holds(id)) this.handOn(id);
+    for (const id of [...this.#held.keys()]) {
+      if (holds(id)) continue;
+      this.handOn(id);
+      // Below none where the place was one of those that were free: they are one fewer here.
+      this.#known = { ...this.#known, held: this.#known.held - 1 };
+    }
   }
 
-  /** Leaves a place to the node that has it by now, with its part of the share. Where none does, it lapses. Idempotent. */
+  /** Leaves a place to the node that has it by now. Where none does, it lapses. Idempotent. */
   handOn(id: string): void {
     if (!this.#held.delete(id)) return;
-    // Below none where the place was one of those that were free: they are one fewer here.
-    this.#known = { ...this.#known, held: this.#known.held - 1 };
     this.#handedOn.add(id);
     this.#parts.coordinator.handOn(this.#options, id);
   }
@@ -238,6 +242,7 @@ export class PlacePool {
   }
 
   #hold(id: string): void {
+    this.#handedOn.delete(id);
     this.#held.set(id, this.#parts.clock.now() + RENEW_MS);
   }
 

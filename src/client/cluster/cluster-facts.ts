@@ -289,22 +289,25 @@ export class ClusterFacts {
       await this.#gather();
       if (this.#isClosed) break;
       const batch = this.#waiting.first(BATCH);
-      const wasDoubtful = this.#isDoubtful;
+      const [wasDoubtful, wasUrgent] = [this.#isDoubtful, this.#isUrgent];
+      // What becomes urgent while this is on its way is not in it.
+      this.#isUrgent = false;
       this.#isDoubtful = false;
       try {
         if (!(await coordinator.append(batch))) {
           // Whoever reads the log from its beginning takes nothing that stands behind what is newer.
           this.#retries += 1;
+          this.#isUrgent ||= wasUrgent;
           this.#waiting.addBefore(this.#lost());
           continue;
         }
       } catch {
         this.#retries += 1;
+        this.#isUrgent ||= wasUrgent;
         this.#isDoubtful ||= wasDoubtful;
         await pause(clock, RETRY_MS);
         continue;
       }
-      this.#isUrgent = false;
       const at = clock.now();
       for (const fact of batch) {
         this.#waiting.delete(fact);

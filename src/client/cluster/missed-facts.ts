@@ -25,9 +25,10 @@ import {
 const ASK_MS = 2000;
 /** A node that does not answer, and may have a call, is asked again until its lease is over. */
 const AGAIN_MS = 1000;
-/** Calls in one message: the facts of a long one are some hundred kilobytes. */
+/** Calls in one message: the facts of a long one are some hundred kilobytes. Of most that are known, nothing is new. */
 const AT_ONCE = 20;
-/** Nodes that are asked for what is missing in one call. */
+const WHOLE_AT_ONCE = 5;
+/** Nodes that are asked for what is missing in one call, and that have told which calls ended last. */
 const MAX_ASKED = 3;
 /** Calls whose gaps are filled at the same time. */
 const LANES = 8;
@@ -74,20 +75,19 @@ export class MissedFacts {
     return this.#catchingUp === undefined;
   }
 
-  /** True once the other nodes were asked. */
+  /** True once the other nodes were asked which calls have ended. */
   get hasAsked(): boolean {
     return this.#hasAsked;
   }
 
   /** The calls that ended last, as this node knows them. */
   readonly ended = async (): Promise<NodeRequests['ended']['answer']> => {
-    const { calls } = await this.#parts.store().list({ limit: MAX_CALLS });
+    const { calls } = await this.#parts.store().list({ limit: MAX_CALLS, status: 'completed' });
     return {
-      calls: calls
-        .filter(({ endedAt }) => endedAt !== null)
-        .map(({ callId, nodeId, term, seq, startedAt, endedAt, cost: { total } }) => {
-          return { callId, nodeId, term: termOf({ term }), seq, startedAt, endedAt, cost: { total } };
-        }),
+      calls: calls.map(({ callId, nodeId, term, seq, startedAt, endedAt, cost: { total } }) => ({
+        ...{ callId, nodeId, term: termOf({ term }), seq },
+        ...{ startedAt, endedAt, cost: { total } },
+      })),
     };
   };
 
@@ -95,16 +95,26 @@ export class MissedFacts {
   readonly answer = async ({
     known,
   }: NodeRequests['news']['ask']): Promise<NodeRequests['news']['answer']> => {
-    const { facts, store } = this.#parts;
+    const { store } = this.#parts;
     const forgotten = new Map(((await store().forgotten?.()) ?? []).map((fact) => [fact.callId, fact]));
     const news: CallEvent[] = [];
     for (const call of known) {
       const deleted = forgotten.get(call.callId);
-      const all = facts.newsOf(call.callId) ?? (await store().events?.(call.callId)) ?? [];
-      news.push(...(deleted === undefined ? all : [deleted]).filter((fact) => isNewer(fact, call)));
+      const all = deleted === undefined ? await this.#factsBehind(call) : [deleted];
+      news.push(...all.filter((fact) => isNewer(fact, call)));
     }
     return { facts: news };
   };
+
+  /** All of a call of which something is behind what is known, else nothing. */
+  async #factsBehind(known: KnownCall): Promise<readonly CallEvent[]> {
+    const { facts, store } = this.#parts;
+    const news = facts.newsOf(known.callId);
+    if (news !== undefined) return news;
+    const record = await store().get(known.callId);
+    if (record === undefined || !isNewer({ term: termOf(record), seq: record.seq }, known)) return [];
+    return (await store().events?.(known.callId)) ?? [];
+  }
 
   /** What was stated of a call between the last fact that was heard and this one. Never rejects. */
   between(last: FactPlace | undefined, fact: CallEvent): Promise<readonly CallEvent[]> {
@@ -125,6 +135,7 @@ export class MissedFacts {
         this.#parts.logger.error(describeError(error), 'the other nodes were not asked what was missed');
       })
       .finally(() => {
+        this.#hasAsked = true;
         this.#catchingUp = undefined;
       });
     return this.#catchingUp;
@@ -166,7 +177,6 @@ export class MissedFacts {
     while (this.#isDue && !this.#isClosed) {
       this.#isDue = false;
       const ended = await this.#askAll();
-      this.#hasAsked = true;
       await this.#takeLost(ended);
     }
   }
@@ -194,9 +204,8 @@ export class MissedFacts {
     for (const { callId, nodeId, term, seq } of [...calls, ...(await store().active())])
       shown.set(callId, { nodeId, place: { callId, term: termOf({ term }), seq } });
     // Those that had left the log, or were lost with it, before this node was there.
-    for (const call of await this.#endedElsewhere(others))
-      if (!shown.has(call.callId))
-        shown.set(call.callId, { nodeId: call.nodeId, place: { callId: call.callId, term: 0, seq: 0 } });
+    for (const { callId, nodeId } of await this.#endedElsewhere(others))
+      if (!shown.has(callId)) shown.set(callId, { nodeId, place: { callId, term: 0, seq: 0 } });
     const ended = new Set<string>();
     const take = (fact: CallEvent) => {
       const { callId, term, seq } = fact;
@@ -207,31 +216,43 @@ export class MissedFacts {
       facts.take(fact);
     };
     // Who has a call knows it whole, any other what it has heard.
+    const deaf = new Set<string>();
     for (const isOwner of [true, false])
       for (const nodeId of others) {
         const asked = [...shown.values()].filter((call) => (call.nodeId === nodeId) === isOwner);
-        for (let first = 0; first < asked.length; first += AT_ONCE) {
-          const known = asked.slice(first, first + AT_ONCE).map(({ place }) => place);
+        for (const known of batchesOf(asked.map(({ place }) => place))) {
+          if (deaf.has(nodeId)) break;
           const news = await this.#news(nodeId, known);
           for (const fact of news ?? []) take(fact);
           // Else each of its calls would be waited for.
-          if (news === undefined && !(await isAnswering(this.#parts.coordinator, nodeId, PROBE_MS))) break;
+          if (news === undefined && !(await isAnswering(this.#parts.coordinator, nodeId, PROBE_MS)))
+            deaf.add(nodeId);
         }
       }
     return ended;
   }
 
-  /** As several nodes know them, the call that ended first at the front. */
+  /** As several nodes know them, but for those that were deleted here; the call that ended first at the front. */
   async #endedElsewhere(others: readonly string[]): Promise<EndedCall[]> {
-    const request = { type: 'ended', callId: null, ask: {} } as const;
-    const answers = await Promise.all(others.slice(0, MAX_ASKED).map((each) => this.#ask(each, request)));
+    const { store, recall } = this.#parts;
+    const forgotten = new Set(((await store().forgotten?.()) ?? []).map(({ callId }) => callId));
     const calls = new Map<string, EndedCall>();
-    for (const call of answers.flatMap((answer) => answer?.calls ?? [])) {
-      const other = calls.get(call.callId);
-      if (other === undefined || isNewer(call, other)) calls.set(call.callId, call);
+    let told = 0;
+    for (const nodeId of others) {
+      // One that has just come knows as little.
+      if (told === MAX_ASKED) break;
+      const answer = await this.#ask(nodeId, { type: 'ended', callId: null, ask: {} });
+      if (answer === undefined || answer.calls.length === 0) continue;
+      told += 1;
+      for (const call of answer.calls) {
+        const other = calls.get(call.callId);
+        const isNews = other === undefined || isNewer(call, other);
+        if (isNews && !forgotten.has(call.callId)) calls.set(call.callId, call);
+      }
     }
     const ended = [...calls.values()].toSorted((one, other) => (one.endedAt ?? 0) - (other.endedAt ?? 0));
-    this.#parts.recall?.(ended);
+    recall?.(ended);
+    this.#hasAsked = true;
     return ended.slice(-MAX_CALLS);
   }
 
@@ -287,4 +308,15 @@ export class MissedFacts {
     const asked = askNode(this.#parts.coordinator, nodeId, { request, timeoutMs: ASK_MS });
     return asked.catch(() => undefined);
   }
+}
+
+/** As many calls as one message may bring news of. */
+function batchesOf(places: readonly KnownCall[]): KnownCall[][] {
+  const batches: KnownCall[][] = [];
+  for (const [size, ofSize] of [
+    [WHOLE_AT_ONCE, places.filter(({ seq }) => seq === 0)],
+    [AT_ONCE, places.filter(({ seq }) => seq > 0)],
+  ] as const)
+    for (let first = 0; first < ofSize.length; first += size) batches.push(ofSize.slice(first, first + size));
+  return batches;
 }

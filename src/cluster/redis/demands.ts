@@ -15,6 +15,11 @@ export function demandBroker(hello: readonly string[]): void {
       'CONFIG_INVALID',
       `The broker is Redis ${version}: use Redis ${OLDEST_VERSION.join('.')} or later, or Valkey.`,
     );
+  if (field('mode') === 'sentinel')
+    throw new ConfigError(
+      'CONFIG_INVALID',
+      'The broker is a Redis Sentinel, which keeps nothing: name an address that leads to the Redis that it watches.',
+    );
   if (field('mode') === 'cluster')
     throw new ConfigError(
       'CONFIG_INVALID',

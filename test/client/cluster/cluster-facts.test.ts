@@ -50,6 +50,29 @@ describe('ClusterFacts', () => {
     expect(one.heard).toEqual([]);
   });
 
+  it('are told at once where a call is over, also while others are on their way', async () => {
+    const { clock, cluster } = open();
+    const facts = new ClusterFacts({ nodeId: 'a', clock, hear() {} });
+    const coordinator = cluster.node({ nodeId: 'a', address: 'http://a.test' });
+    const asked: number[][] = [];
+    let arrive = () => {};
+    coordinator.append = async (batch) => {
+      asked.push(batch.map(({ seq }) => seq));
+      await new Promise<void>((resolve) => {
+        arrive = resolve;
+      });
+      return true;
+    };
+    facts.start(coordinator);
+    facts.tell(fact('a', 1, 1));
+    await clock.advanceAsync(GATHER_MS);
+    facts.tell({ ...fact('a', 1, 2), type: 'call.ended' } as CallEvent);
+    arrive();
+    await clock.advanceAsync(0);
+    expect(asked).toEqual([[1], [2]]);
+    arrive();
+  });
+
   it('are told together, and at once where a call is over', async () => {
     const { clock, telling } = open();
     const times: number[] = [];

@@ -167,6 +167,20 @@ describe('a node that was cut off for longer than the log reaches', () => {
     expect([one.lost, two.lost, late.lost]).toEqual([[], [], []]);
   });
 
+  it('is told of calls that are over, however many are up, by whoever knows any', async () => {
+    const { clock, node } = open();
+    const one = await node('a');
+    await one.state('over', started(), ended());
+    for (let index = 0; index < 501; index += 1) await one.state(`up ${index}`, started());
+    const others = [await node('b'), await node('c'), await node('d')];
+    await clock.advanceAsync(100);
+    // Only the last one of those that are asked answers.
+    for (const silent of [one, ...others.slice(0, 2)]) silent.hearsOnly = 'nothing';
+    const late = await node('e');
+    await clock.advanceAsync(5000);
+    expect(late.recalled.map(({ callId }) => callId)).toEqual(['over']);
+  });
+
   it('asks no further for the calls of a node that does not answer', async () => {
     const { clock, node } = open();
     const one = await node('a');
