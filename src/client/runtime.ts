@@ -76,7 +76,7 @@ export interface RunningServer extends ServedCalls {
 }
 
 /** A node that has not joined. */
-const ALONE = { isBrokerThere: false, nodes: 1, factsWaiting: 0, retries: 0, factsBehindMs: 0 };
+const ALONE = { isBrokerThere: false, nodes: 1, factsWaiting: 0, retries: 0, factsLateMs: 0 };
 /** What requests to carrier and vendors have once the streams are closed, in milliseconds. */
 const SETTLE_MS = 1000;
 

@@ -11,10 +11,10 @@ export interface ClusterStanding {
   readonly nodes: number;
   /** Facts that the broker does not have yet. */
   readonly factsWaiting: number;
-  /** How often facts were told to it again. Only rises. */
+  /** How often facts could not be told to it. Only rises. */
   readonly retries: number;
-  /** How old facts of others are as they come, in milliseconds; of one that has not heard all, how long ago it was that the broker had the last one that came. */
-  readonly factsBehindMs: number;
+  /** How old the last fact of the others was as it came, in milliseconds; 0 where none has come lately. */
+  readonly factsLateMs: number;
 }
 
 export class ClusterMetrics implements ClusterMeters {
@@ -48,13 +48,13 @@ export class ClusterMetrics implements ClusterMeters {
         read: () => standing().factsWaiting,
       }),
       new Gauge({
-        name: 'offhook_cluster_facts_behind_seconds',
-        help: 'In a cluster: how far this server is behind what the others have told the broker.',
-        read: () => standing().factsBehindMs / 1000,
+        name: 'offhook_cluster_facts_late_seconds',
+        help: 'In a cluster: how old the last fact of the other servers was as it came here; 0 if none came in the last minute.',
+        read: () => standing().factsLateMs / 1000,
       }),
       new Gauge({
         name: 'offhook_cluster_retries_total',
-        help: 'In a cluster: how often this server told the broker its facts again, because that was away or had lost what it had.',
+        help: 'In a cluster: how often this server could not tell the broker its facts, because that was away or had lost what it had, and tried again.',
         type: 'counter',
         read: () => standing().retries,
       }),

@@ -17,7 +17,7 @@ function allNames(): string[] {
     clock: new FakeClock(),
     load: new LoadJudge({ logger: silentLogger, callsUp: () => 0 }),
     isDraining: () => false,
-    cluster: () => ({ isBrokerThere: true, nodes: 3, factsWaiting: 0, retries: 0, factsBehindMs: 0 }),
+    cluster: () => ({ isBrokerThere: true, nodes: 3, factsWaiting: 0, retries: 0, factsLateMs: 0 }),
   });
   const tool = toolCall({ name: 'x', startedAt: 0, durationMs: 1, error: null });
   const cost = { stt: 1, llm: 1, tts: 1, telephony: 1, total: 4, currency: 'USD', estimated: false } as const;

@@ -640,12 +640,14 @@ export class ClusterCalls implements Neighbor, OtherProcess {
     );
     const winner = await this.#claim(callId, term, { isUnhurried });
     if (winner.nodeId !== nodeId) return winner;
-    const state = await this.#until(by, this.#coordinator.stateOf(callId));
-    if (state !== undefined || isStreamThere || isUnhurried) return { term, state };
-    // It ends here, and no answer can change that for the caller: a broker that is only slow says whether it has ended elsewhere.
-    const sure = await this.#until(by, this.#claim(callId, term, { isUnhurried: true }));
-    if (sure !== undefined && sure.nodeId !== nodeId) return sure;
-    return { term, state: await this.#until(by, this.#coordinator.stateOf(callId)) };
+    const asked = this.#until(by, this.#coordinator.stateOf(callId));
+    // Without a state it would end here: a broker that is only slow says whether another node has it.
+    const sure =
+      isStreamThere || isUnhurried
+        ? winner
+        : this.#until(by, this.#claim(callId, term, { isUnhurried: true }));
+    const [state, owned = winner] = await Promise.all([asked, sure]);
+    return owned.nodeId === nodeId ? { term, state } : owned;
   }
 
   /** Undefined for what is not answered by then, and for what fails. */

@@ -12,6 +12,8 @@ const BATCH = 500;
 const RETRY_MS = 250;
 /** What a broker has had for so long, every node has heard. */
 const HEARD_BY_ALL_MS = 30_000;
+/** A fact that came before says nothing of how late they come now. */
+const LATELY_MS = 60_000;
 /** Facts that wait for a broker that is away: the oldest ones leave first. */
 const MAX_WAITING = 50_000;
 /** Facts of calls that have ended here lately, for nodes that have missed them: the call that ended first leaves first. */
@@ -49,10 +51,8 @@ export class ClusterFacts {
   #isDoubtful = false;
   #isClosed = false;
   #retries = 0;
-  /** When the broker had the last fact that it told, in the time of the cluster. */
-  #heardOf: number | undefined;
-  /** How old that was as it came, in milliseconds. */
-  #heardLateMs = 0;
+  /** The last fact that the broker told: when it came, on the clock, and how old it was then, in milliseconds. */
+  #heard = { at: Number.NEGATIVE_INFINITY, lateMs: 0 };
   /** Of each call, whoever has stated it. */
   readonly #last = new Map<string, FactPlace>();
   /** Of calls that are up here: what another node needs that has not heard it. */
@@ -72,8 +72,7 @@ export class ClusterFacts {
     this.#coordinator = coordinator;
     coordinator.tail(
       (fact, toldAt) => {
-        this.#heardOf = toldAt;
-        this.#heardLateMs = coordinator.hasHeardAll ? Math.max(0, coordinator.time.now() - toldAt) : 0;
+        this.#heard = { at: this.#parts.clock.now(), lateMs: Math.max(0, coordinator.time.now() - toldAt) };
         this.#hearInOrder(fact, toldAt);
       },
       () => this.#parts.missed?.(),
@@ -117,11 +116,9 @@ export class ClusterFacts {
   }
 
   /** As in `ClusterStanding`. */
-  get behindMs(): number {
-    const coordinator = this.#coordinator;
-    if (coordinator === undefined || this.#heardOf === undefined || coordinator.hasHeardAll)
-      return this.#heardLateMs;
-    return Math.max(0, coordinator.time.now() - this.#heardOf);
+  get lateMs(): number {
+    const { at, lateMs } = this.#heard;
+    return this.#parts.clock.now() - at < LATELY_MS ? lateMs : 0;
   }
 
   /** Facts of a call that the broker may not have, in order. */

@@ -59,7 +59,7 @@ export class ClusterObserver {
       nodes: coordinator.nodes().length,
       factsWaiting: 0,
       retries: 0,
-      factsBehindMs: observer.#facts.behindMs,
+      factsLateMs: observer.#facts.lateMs,
     }));
     const options = { ...broker, nodeId, address: '', clock, logger, meters: metrics };
     const coordinator = await openCoordinator(options);

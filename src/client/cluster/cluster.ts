@@ -132,8 +132,8 @@ export class Cluster {
   /** How it stands with the others. */
   get standing(): ClusterStanding {
     const nodes = this.#coordinator?.nodes().length ?? 1;
-    const { waiting: factsWaiting, retries, behindMs: factsBehindMs } = this.#facts;
-    return { isBrokerThere: this.isBrokerThere, nodes, factsWaiting, retries, factsBehindMs };
+    const { waiting: factsWaiting, retries, lateMs: factsLateMs } = this.#facts;
+    return { isBrokerThere: this.isBrokerThere, nodes, factsWaiting, retries, factsLateMs };
   }
 
   /** As in `PhoneServerOptions`. */

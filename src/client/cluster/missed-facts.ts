@@ -80,7 +80,7 @@ export class MissedFacts {
     return this.#hasAsked;
   }
 
-  /** The calls that ended last, as this node knows them. */
+  /** The last calls that are over, as this node knows them. */
   readonly ended = async (): Promise<NodeRequests['ended']['answer']> => {
     const { calls } = await this.#parts.store().list({ limit: MAX_CALLS, status: 'completed' });
     return {
@@ -126,7 +126,7 @@ export class MissedFacts {
     return filled;
   }
 
-  /** Asks every node for what is new in the calls that this one shows, and for those that ended last. Calls that no node has any more are taken over, or their ends are stated. Never rejects. */
+  /** Asks every node for what is new in the calls that this one shows, and for the last ones that are over. Calls that no node has any more are taken over, or their ends are stated. Never rejects. */
   catchUp(): Promise<void> {
     this.#isDue = !this.#isClosed;
     this.#catchingUp ??= this.#catchUp()

@@ -103,7 +103,7 @@ export interface NodeRequests {
     /** By call, in order, each behind what was known of it. */
     readonly answer: { readonly facts: readonly CallEvent[] };
   };
-  /** The calls that ended last. */
+  /** The last calls that are over. */
   ended: { readonly ask: object; readonly answer: { readonly calls: readonly EndedCall[] } };
   command: { readonly ask: RemoteCommand; readonly answer: Carried };
   /** Deletes a call that is over, on all nodes. */

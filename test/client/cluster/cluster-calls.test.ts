@@ -4,6 +4,7 @@ import { ClusterCalls } from '../../../src/client/cluster/cluster-calls.js';
 import { ClusterError } from '../../../src/base/errors.js';
 import { pause } from '../../../src/base/pause.js';
 import { ClusterFacts } from '../../../src/client/cluster/cluster-facts.js';
+import type { KeptState } from '../../../src/cluster/coordinator.js';
 import { MemoryCluster } from '../../../src/cluster/memory-cluster.js';
 import type { CallRecord } from '../../../src/contract/call-record.js';
 import { FakeClock } from '../../support/fake-clock.js';
@@ -206,21 +207,25 @@ describe('ClusterCalls', () => {
   });
 
   it.each([
-    ['tells their state', 'state', 1900],
-    ['has none', undefined, 2000],
+    { where: 'tells their state', text: 'state', slowMs: 1900, owner: undefined, taken: ['state', 1900] },
+    { where: 'has none', text: undefined, slowMs: 1900, owner: undefined, taken: [undefined, 1900] },
+    { where: 'tells too late', text: 'state', slowMs: 5000, owner: undefined, taken: [undefined, 2000] },
+    { where: 'names another node', text: undefined, slowMs: 1900, owner: 'c', taken: undefined },
   ])(
-    'keep a caller waiting for a slow broker for two seconds in all, where it %s',
-    async (_, text, tookMs) => {
+    'keep a caller waiting for a slow broker for two seconds in all, where it $where',
+    async ({ text, slowMs, owner, taken }) => {
       const { calls, clock, coordinator, done, heard, parts } = open(undefined);
       await coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });
       const { claim } = coordinator;
       const slowly = async <T>(answer: T) => {
-        await pause(clock, 1900);
+        await pause(clock, slowMs);
         return answer;
       };
       coordinator.claim = async (id, term, patience) => {
         if (patience?.isUnhurried !== true) throw new ClusterError('The broker does not answer.');
-        return slowly(await claim.call(coordinator, id, term));
+        return slowly(
+          owner === undefined ? await claim.call(coordinator, id, term) : { nodeId: owner, term },
+        );
       };
       const state = text === undefined ? undefined : { term: 2, text, at: 0 };
       let begun: number | undefined;
@@ -229,14 +234,15 @@ describe('ClusterCalls', () => {
         return slowly(state);
       };
       parts.inherit = async (won) => {
-        for (const lost of won.values()) done.push([lost, clock.now() - (begun ?? 0)]);
+        for (const lost of won.values())
+          done.push([(lost as { state?: KeptState }).state?.text, clock.now() - (begun ?? 0)]);
       };
       heard.record = { callId: 'call', nodeId: 'a', term: 2, status: 'active' };
       const webhook = { method: 'POST', target: '/', headers: {}, rawBody: new Uint8Array() };
       const about = { callId: 'call', carrierCallId: 'CA1', begins: false, asks: true, host: 'a.test' };
       void calls.answer(webhook, { ...about, since: clock.now() });
       await clock.advanceAsync(8000);
-      expect(done).toEqual([[{ term: 3, state }, tookMs]]);
+      expect(done).toEqual(taken === undefined ? [] : [taken]);
     },
   );
 

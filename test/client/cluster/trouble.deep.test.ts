@@ -17,6 +17,14 @@ async function greeted(cluster: ClusterProcesses): Promise<string> {
   return (await eventually('the greeting', () => cluster.facts.find(isGreeting), LONG_MS)).callId;
 }
 
+/** A caller who has been greeted, and asks once the call is at another server. */
+async function talking(cluster: ClusterProcesses) {
+  const isMoved = new AbortController();
+  const calling = cluster.simulator.call({ script: asksUpon(isMoved.signal) });
+  const callId = await greeted(cluster);
+  return { calling, callId, owner: cluster.owner(), isMoved };
+}
+
 /** What the owner of the call has just said is on its way to the others: resolves when it is there. */
 async function heardByAll(cluster: ClusterProcesses, callId: string): Promise<void> {
   for (const process of cluster.processes)
@@ -38,10 +46,7 @@ describeOnRedis('servers of a cluster', (program) => {
     'go on with the call of one that was killed, on %s',
     async (id) => {
       await using cluster = await ClusterProcesses.three(id, broker.redis.url);
-      const isMoved = new AbortController();
-      const calling = cluster.simulator.call({ script: asksUpon(isMoved.signal) });
-      const callId = await greeted(cluster);
-      const owner = cluster.owner();
+      const { calling, callId, owner, isMoved } = await talking(cluster);
       await heardByAll(cluster, callId);
       await owner.kill();
       const left = await cluster.moved(owner);
@@ -69,10 +74,7 @@ describeOnRedis('servers of a cluster', (program) => {
       const proxy = await openSlowProxy(broker.redis.port);
       await using _ = { [Symbol.asyncDispose]: () => proxy.close() };
       await using cluster = await ClusterProcesses.three(id, `redis://127.0.0.1:${proxy.port}`);
-      const isMoved = new AbortController();
-      const calling = cluster.simulator.call({ script: asksUpon(isMoved.signal) });
-      const callId = await greeted(cluster);
-      const owner = cluster.owner();
+      const { calling, callId, owner, isMoved } = await talking(cluster);
       const left = cluster.processes.filter((process) => process !== owner);
       // Who stands still is not asked any more by a load balancer.
       cluster.proxy.useAll(left.map(({ port }) => port));
@@ -144,10 +146,7 @@ describeOnRedis('servers of a cluster', (program) => {
     async (id) => {
       const disturbances = { duplicates: 2 };
       await using cluster = await ClusterProcesses.three(id, broker.redis.url, {}, {}, { disturbances });
-      const isMoved = new AbortController();
-      const calling = cluster.simulator.call({ script: asksUpon(isMoved.signal) });
-      const callId = await greeted(cluster);
-      const owner = cluster.owner();
+      const { calling, callId, owner, isMoved } = await talking(cluster);
       broker.redis.freeze();
       const isAway = ({ log }: ClusterProcess) => log.join('').includes('broker of the cluster is away');
       await eventually(
@@ -173,10 +172,7 @@ describeOnRedis('servers of a cluster', (program) => {
     'answer the carrier in time, where one is killed as the broker stands still, on %s',
     async (id) => {
       await using cluster = await ClusterProcesses.three(id, broker.redis.url);
-      const isMoved = new AbortController();
-      const calling = cluster.simulator.call({ script: asksUpon(isMoved.signal) });
-      const callId = await greeted(cluster);
-      const owner = cluster.owner();
+      const { calling, callId, owner, isMoved } = await talking(cluster);
       await heardByAll(cluster, callId);
       const before = cluster.proxy.took.length;
       broker.redis.freeze();
