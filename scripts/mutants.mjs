@@ -1,5 +1,5 @@
 // Changes one line of the sources at a time and looks whether a test notices: `npm run mutants -- --room calls --count 20 [--seed 1]`.
-// A room is a folder under src, a file without its ending, or a line of it (`base/clock:94`); several may be named, each gets `--count`
+// A room is a folder under src, a file without its ending, or a line of it (`base/clock:115`); several may be named, each gets `--count`
 // changes; without one all rooms do.
 // Runs only the test files of the same folder, and those that import the changed file on the shortest ways, until the first failure. Prints survivors. A change that has a
 // run go on without end is noticed, if the same run without it ends in time; if not, nobody knows, and it is counted as timed out.
@@ -102,21 +102,26 @@ for (const mutant of survivors) {
 if (from !== undefined) compare();
 
 function readOptions() {
-  const { values } = parseArgs({
-    options: {
-      room: { type: 'string', multiple: true },
-      count: { type: 'string', default: '20' },
-      seed: { type: 'string', default: '1' },
-      from: { type: 'string' },
-      out: { type: 'string' },
-    },
-  });
-  const asked = { ...values, count: Number(values.count), seed: Number(values.seed) };
-  if (!Number.isInteger(asked.count) || !Number.isInteger(asked.seed))
-    fail(
-      'usage: npm run mutants -- [--room ROOM]... [--count 20] [--seed 1] [--out FILE] | --from FILE [--out FILE]',
-    );
-  return { ...asked, rooms: values.room ?? allRooms() };
+  try {
+    const { values } = parseArgs({
+      options: {
+        room: { type: 'string', multiple: true },
+        count: { type: 'string', default: '20' },
+        seed: { type: 'string', default: '1' },
+        from: { type: 'string' },
+        out: { type: 'string' },
+        help: { type: 'boolean' },
+      },
+    });
+    const asked = { ...values, count: Number(values.count), seed: Number(values.seed) };
+    if (!values.help && Number.isInteger(asked.count) && Number.isInteger(asked.seed))
+      return { ...asked, rooms: values.room ?? allRooms() };
+  } catch (error) {
+    console.error(String(error));
+  }
+  return fail(
+    'usage: npm run mutants -- [--room ROOM]... [--count 20] [--seed 1] [--out FILE] | --from FILE [--out FILE]',
+  );
 }
 
 /** @param {Verdict['end']} wanted */
@@ -356,8 +361,8 @@ function failedIn(report, chosen) {
 }
 
 /** @param {Mutant} mutant */
-function describe({ file, line, before, after }) {
-  return `${file}:${line} ${before} -> ${after}`;
+function describe({ file, line, column, before, after }) {
+  return `${file}:${line}:${column + 1} ${before} -> ${after}`;
 }
 
 /** Of a change in every run. @param {Mutant} mutant */

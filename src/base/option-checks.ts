@@ -90,7 +90,9 @@ export function checkText(name: string, value: unknown): string | undefined {
 
 /** The value, which has to be there and a text with more in it than blanks. `where` is the call that takes it. */
 export function requireText(where: string, name: string, value: unknown): string {
-  const text = checkText(`${name} of ${where}`, value);
+  // An environment variable that is not set is often blank.
+  const isBlank = typeof value === 'string' && value.trim() === '';
+  const text = isBlank ? undefined : checkText(`${name} of ${where}`, value);
   if (text !== undefined) return text;
   throw new ConfigError('CONFIG_MISSING', `${where} needs ${name}.`);
 }

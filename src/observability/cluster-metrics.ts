@@ -61,6 +61,8 @@ export class ClusterMetrics implements ClusterMeters {
       this.#answers,
       this.#errors,
     ];
+    // There before the first error, so that a rate sees it.
+    for (const asked of ['broker', 'node']) this.#errors.add(0, { asked });
   }
 
   brokerAnswered(tookMs: number): void {

@@ -118,9 +118,10 @@ export class Cluster {
     return this.#coordinator?.isThere === true;
   }
 
-  /** The broker has told of the others, and they of what it knows no more, once. */
+  /** The broker has told of the others, and they of what it knows no more, once. Who has no lease is none of them. */
   get knowsOthers(): boolean {
-    this.#knowsOthers ||= this.#coordinator?.hasHeardAll === true && this.#missed?.hasAsked === true;
+    const { hasHeardAll = false, leaseLeftMs = 0 } = this.#coordinator ?? {};
+    this.#knowsOthers ||= hasHeardAll && leaseLeftMs > 0 && this.#missed?.hasAsked === true;
     return this.#knowsOthers;
   }
 

@@ -56,7 +56,9 @@ const LOST = 'lost';
 /** What a node has to say goodbye, in milliseconds. */
 const FAREWELL_MS = 500;
 /** What no other try changes. */
-const REFUSED = /^(?:WRONGPASS|NOAUTH|NOPERM)\b|invalid password/;
+const REFUSED = /^(?:WRONGPASS|NOAUTH|ERR AUTH)\b|\bNOPERM\b|invalid password|executing the script can't run/;
+/** A position behind everything in the log. */
+const END = '$';
 
 export interface RedisCoordinatorOptions extends ClusterNode {
   /** `redis://user:password@host:6379`, with `rediss:` for TLS. */
@@ -172,7 +174,8 @@ export class RedisCoordinator implements Coordinator {
     try {
       await this.#connect();
       await this.#renew();
-    } catch (error) {
+    } catch (cause) {
+      const error = refused(cause);
       if (error instanceof ConfigError) {
         this.#link.close();
         throw error;
@@ -389,26 +392,20 @@ export class RedisCoordinator implements Coordinator {
     }
   }
 
-  /** @throws ConfigError for a broker that is too old, or does not let this node in */
+  /** @throws ConfigError for a broker that is too old */
   async #connect(): Promise<void> {
     if (this.#link.isUp) return;
-    try {
-      await this.#link.open(CALM_MS);
-      if (this.#closing !== undefined) this.#link.close();
-      else {
-        this.#nodes.doubtVersion();
-        // It may lack a claim that it was told on the connection before.
-        this.#isUntold = true;
-        await this.#lookAtLog();
-      }
-    } catch (error) {
-      if (!REFUSED.test(refusalOf(error))) throw error;
-      throw new ConfigError(
-        'CONFIG_INVALID',
-        'The broker refuses the user or password in its URL, or one of the commands: see the ACL in docs/cluster.md.',
-        { cause: error },
-      );
+    await this.#link.open(CALM_MS);
+    if (this.#closing !== undefined) {
+      this.#link.close();
+      return;
     }
+    this.#nodes.doubtVersion();
+    // It may lack a claim that it was told on the connection before.
+    this.#isUntold = true;
+    await this.#lookAtLog();
+    // The tail, on its own connection, would only try again without the right to read.
+    await this.#link.run(['XREAD', 'COUNT', '1', 'STREAMS', this.#keys.facts, END], CALM_MS);
   }
 
   /** Says that this node is alive, unless it only observes, and learns who else is. Resolves to false where the broker did not know of it, or not any more. */
@@ -542,14 +539,15 @@ export class RedisCoordinator implements Coordinator {
     this.#failedAs = undefined;
   }
 
-  #failed(error: unknown): void {
+  #failed(cause: unknown): void {
     this.#isFast = false;
+    const error = refused(cause);
     const failedAs = error instanceof ConfigError ? 'refused' : 'away';
     // That the next broker will never do is worth another line.
     const isKnown = this.#failedAs === failedAs || this.#failedAs === 'refused';
     if (isKnown || this.#closing !== undefined) return;
     this.#failedAs = failedAs;
-    const because = refusalOf(failedAs === 'refused' ? (error as ConfigError).cause : error);
+    const because = refusalOf(cause instanceof ConfigError ? cause.cause : cause);
     this.#options.logger.warn(
       { ...describeError(error), ...(because === '' ? {} : { because }) },
       failedAs === 'refused'
@@ -557,6 +555,17 @@ export class RedisCoordinator implements Coordinator {
         : 'the broker of the cluster is away: calls go on',
     );
   }
+}
+
+/** What says so clearly that the broker lets this node do too little; any other error as it is. */
+function refused(error: unknown): unknown {
+  const said = refusalOf(error);
+  if (!REFUSED.test(said)) return error;
+  return new ConfigError(
+    'CONFIG_INVALID',
+    `The broker refuses the user or password in its URL, or one of the commands: see the ACL in docs/cluster.md. It says: ${said}`,
+    { cause: error },
+  );
 }
 
 function aboutCard(nodeId: string): SealedAbout {

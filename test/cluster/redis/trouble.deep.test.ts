@@ -24,6 +24,7 @@ const AWAY = { code: 'CLUSTER_FAILED' };
 const POOL = { name: '203.0.113.7', limit: 1 };
 const LONG_MS = 60_000;
 const PAGE = readFileSync(new URL('../../../docs/cluster.md', import.meta.url), 'utf8');
+const DOCUMENTED_USER = /^user (\S+) on >password (.+)$/m;
 const UNITS: Readonly<Record<string, number>> = { s: 1000, min: 60_000, h: 3_600_000 };
 
 /** Keys as the page has them, and after how long each goes that nobody renews, in milliseconds: 0 where it says no time. */
@@ -435,6 +436,14 @@ describeOnRedis('RedisCoordinator', (program) => {
     await isBack(node);
   });
 
+  async function expectRefused(url: string): Promise<void> {
+    const node = await open('a', { url });
+    await expect(node.join({ answer: async () => '', outranked() {}, emptied() {} })).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining('see the ACL in docs/cluster.md'),
+    });
+  }
+
   it.each([
     ['a wrong password', 'redis://:wrong@'],
     ['no password', 'redis://'],
@@ -454,6 +463,25 @@ describeOnRedis('RedisCoordinator', (program) => {
       await Promise.all(opened.splice(0).map((node) => node.close()));
       await locked.kill();
     }
+  });
+
+  it.each(['time', 'evalsha', 'zadd', 'xread', 'hgetall'])(
+    'a user without the right to %s is said at the start',
+    async (command) => {
+      const [, name = '', rights = ''] = DOCUMENTED_USER.exec(PAGE) ?? [];
+      const user = [name, 'on', '>password', ...rights.split(' '), `-${command}`];
+      await redis.ask('ACL', 'SETUSER', ...user);
+      await expectRefused(redis.url.replace('redis://', `redis://${name}:password@`));
+    },
+  );
+
+  it('a user of other keys is said at the start', async () => {
+    await redis.ask('ACL', 'SETUSER', 'other', 'on', '>password', '~elsewhere:*', '+@all');
+    await expectRefused(redis.url.replace('redis://', 'redis://other:password@'));
+  });
+
+  it('a password where there is none is said at the start', async () => {
+    await expectRefused(redis.url.replace('redis://', 'redis://:password@'));
   });
 
   it('a broker that is too old is said at the start', async () => {
@@ -608,7 +636,7 @@ describeOnRedis('RedisCoordinator', (program) => {
   });
 
   it('needs the documented rights, and no more', async () => {
-    const [, name = '', rights = ''] = /^user (\S+) on >password (.+)$/m.exec(PAGE) ?? [];
+    const [, name = '', rights = ''] = DOCUMENTED_USER.exec(PAGE) ?? [];
     await redis.ask('ACL', 'SETUSER', name, 'on', '>password', ...rights.split(' '));
     const url = redis.url.replace('redis://', `redis://${name}:password@`);
     const node = await join('a', { url });

@@ -52,7 +52,7 @@ describe('new ElevenLabsAgents()', () => {
 
   itRefuses(ElevenLabsAgents, [
     [{}, 'needs agentId'],
-    [{ agentId: ' ' }, 'agentId of new ElevenLabsAgents() must be a non-empty string'],
+    [{ agentId: ' ' }, 'new ElevenLabsAgents() needs agentId'],
     [{ agentId: 'a', agent: 'b' }, 'has no option "agent". Did you mean agentId?'],
     [{ agentId: 'a', apiKey: 'ü' }, 'contains invalid characters'],
     [{ agentId: 'a', baseUrl: 'ftp://x' }, 'must begin with http'],
