@@ -100,7 +100,11 @@ export async function openStandaloneDashboard(
     token,
     ...(observer === undefined
       ? { ingest }
-      : { metrics: () => observer.metrics(), recordings: observer.recordings }),
+      : {
+          metrics: () => observer.metrics(),
+          serverMetrics: () => observer.nodeMetrics(),
+          recordings: observer.recordings,
+        }),
     allowedHosts: [host],
     logger,
     clock,

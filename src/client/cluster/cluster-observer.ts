@@ -16,6 +16,7 @@ import { controlsOver } from '../handover/remote-controls.js';
 import { CallFinder } from './call-finder.js';
 import { ClusterFacts } from './cluster-facts.js';
 import { MissedFacts } from './missed-facts.js';
+import { metricsOfNodes } from './node-metrics.js';
 import { readElsewhere } from './recordings-elsewhere.js';
 import { askNode, isUnreached, reachableNodes } from './requests.js';
 
@@ -147,9 +148,14 @@ export class ClusterObserver {
     throw new RequestError('REQUEST_CONFLICT', 'No server of the cluster has deleted the call. Try again.');
   }
 
-  /** In the text exposition format. */
+  /** What this process measures, in the text exposition format. */
   metrics(): string {
     return this.#metrics.metrics.map((metric) => metric.text()).join('');
+  }
+
+  /** What all nodes measure, in the same format. Never rejects. */
+  nodeMetrics(): Promise<string> {
+    return metricsOfNodes(this.#coordinator);
   }
 
   /** Idempotent, never rejects. */
