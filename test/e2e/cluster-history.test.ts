@@ -2,9 +2,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
 import { pause } from '../../src/base/pause.js';
-import { type CallRecord, SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
-import type { CallsPage, Snapshot } from '../../src/contract/dashboard-api.js';
-import { reduceCall } from '../../src/events/reduce.js';
+import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
+import type { CallsPage } from '../../src/contract/dashboard-api.js';
 import { WAIT } from '../support/asking-caller.js';
 import { ended, stamp, started } from '../support/call-facts.js';
 import { eventually } from '../support/carrier-phone.js';
@@ -14,6 +13,7 @@ import { makeFolder } from '../support/data-folder.js';
 import { type EventStream, listenTo } from '../support/event-stream.js';
 import { openDashboard, socketFolder } from '../support/ingest-dashboard.js';
 import type { ServedPhone } from '../support/served-phone.js';
+import { shownByStream } from '../support/shown-by-stream.js';
 
 const SHORT = [WAIT, { type: 'hang-up' }] as const;
 const ASKING = [WAIT, { type: 'say', text: 'what time is it' }, WAIT, { type: 'hang-up' }] as const;
@@ -141,19 +141,7 @@ describe.each(SIMULATED_CARRIERS)('the history of a cluster, on %s', { timeout: 
     for (const page of back) {
       await eventually('the end', () => page.facts.find(({ type }) => type === 'call.ended'));
       await pause(systemClock, 1000);
-      expect(page.events.filter(([type]) => type === 'snapshot')).toHaveLength(1);
-      const [[type, data] = []] = page.events;
-      expect(type).toBe('snapshot');
-      const { active } = data as Snapshot;
-      let shown: CallRecord | undefined = active.find((call) => call.callId === callId);
-      expect(shown).toBeDefined();
-      for (const fact of page.facts) {
-        const before: CallRecord | undefined = shown;
-        shown = reduceCall(shown, fact);
-        // One that the snapshot, or the stream, had already would change nothing.
-        expect(shown).not.toBe(before);
-      }
-      expect(shown).toEqual(record);
+      expect(shownByStream(page, callId)).toEqual(record);
     }
     // Who comes back to the same server goes on where it was.
     const [one, page] = [urls[0] ?? '', back.at(-1)];
