@@ -452,6 +452,7 @@ export class Runtime {
       bus: this.#bus,
       clock: this.#clock,
       load: this.#load,
+      callsUp: () => this.#desk.liveCount,
       isDraining: () => this.#desk.isDraining,
       cluster: isInCluster ? () => this.#cluster?.standing ?? ALONE : undefined,
     });
@@ -463,6 +464,7 @@ export class Runtime {
       options,
       limits: this.#options,
       meters: this.#metrics.cluster,
+      metrics: () => this.#metrics.text(),
       nodeId: this.#nodeId,
       desk: this.#desk,
       bus: this.#bus,
@@ -546,7 +548,7 @@ export class Runtime {
   async #createServer(store: CallStore): Promise<PhoneServer> {
     const options = this.#options;
     const { carrier, webhookUrl } = this.#client;
-    const [logger, clock, desk] = [this.#logger, this.#clock, this.#desk];
+    const [logger, clock, desk, cluster] = [this.#logger, this.#clock, this.#desk, this.#cluster];
     // The web framework is half of what the package loads; who only makes an agent or a test does not wait for it.
     const [{ CallTracer }, { createDashboard }, { createPhoneServer }] = await Promise.all([
       import('../observability/call-tracer.js'),
@@ -565,6 +567,7 @@ export class Runtime {
       allowedHosts: webhookUrl === undefined ? [options.host] : [options.host, webhookUrl],
       entry: () => this.#entry(),
       metrics: () => this.#metrics.text(),
+      serverMetrics: cluster && (() => cluster.serverMetrics()),
       recordings: this.#cluster?.recordings ?? this.#recordings.files ?? null,
       liveSound: options.listenIn ? (this.#cluster?.sound ?? desk) : null,
       logger,

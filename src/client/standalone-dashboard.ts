@@ -98,7 +98,13 @@ export async function openStandaloneDashboard(
     controls: observer?.controls ?? null,
     forget: observer === undefined ? forget : forgetAtNodes(observer, forget),
     token,
-    ...(observer === undefined ? { ingest } : { metrics: () => observer.metrics() }),
+    ...(observer === undefined
+      ? { ingest }
+      : {
+          metrics: () => observer.metrics(),
+          serverMetrics: () => observer.nodeMetrics(),
+          recordings: observer.recordings,
+        }),
     allowedHosts: [host],
     logger,
     clock,

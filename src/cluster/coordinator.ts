@@ -111,6 +111,8 @@ export interface Coordinator {
   readonly time: SharedTime;
   /** True once `tail` has brought everything that the broker keeps. */
   readonly hasHeardAll: boolean;
+  /** For how long `tail` has not brought everything that the broker keeps, in milliseconds; 0 while it has. */
+  readonly behindMs: number;
   /** Those that are alive, this one among them unless it only observes, as far as it is known here. While the broker is away, and for some seconds after it is back or has lost everything, those of before, too: each may yet say that it is there. */
   nodes(): readonly ClusterNode[];
   /** Those that were there, and may still be: a node that is cut off from the broker loses its lease, and keeps its calls. Who has not answered `send` for `LEASE_MS` is not among them. */

@@ -78,8 +78,13 @@ export class MemoryCluster {
   }
 
   leaseLeftMs(nodeId: string): number {
+    return Math.max(0, LEASE_MS - this.cutForMs(nodeId));
+  }
+
+  /** For how long the node has not reached the broker. */
+  cutForMs(nodeId: string): number {
     const cut = this.#cut.get(nodeId);
-    return cut === undefined ? LEASE_MS : Math.max(0, cut.at + LEASE_MS - this.clock.now());
+    return cut === undefined ? 0 : this.clock.now() - cut.at;
   }
 
   /** @throws ClusterError for a node that is cut off. */
@@ -135,6 +140,10 @@ class MemoryCoordinator implements Coordinator {
 
   get isReached(): boolean {
     return this.isThere;
+  }
+
+  get behindMs(): number {
+    return this.#cluster.cutForMs(this.nodeId);
   }
 
   get leaseLeftMs(): number {

@@ -218,6 +218,20 @@ export const ENDPOINTS = [
     },
   },
   {
+    operationId: 'getServerMetrics',
+    tag: 'Machines',
+    method: 'get',
+    path: '/metrics/servers',
+    summary:
+      'Get the metrics of all servers of a cluster for Prometheus, with the label `server`: the `cluster.address` of each.',
+    success: {
+      status: 200,
+      description: 'Prometheus text exposition format.',
+      content: { 'text/plain': { type: 'string' } },
+    },
+    refusals: [404],
+  },
+  {
     operationId: 'getOpenApi',
     tag: 'Machines',
     method: 'get',

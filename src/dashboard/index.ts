@@ -37,6 +37,8 @@ export interface DashboardOptions {
   entry?: () => CallEntry;
   /** Metrics of the process around, in the text exposition format, for `/metrics`. @default none */
   metrics?: () => string;
+  /** Those of all servers of the cluster, by server, for `/metrics/servers`. @default there is none */
+  serverMetrics?: (() => Promise<string>) | undefined;
   /** Recordings of calls, for `/api/dashboard/calls/{callId}/audio`. @default there are none */
   recordings?: RecordingSource | null;
   /** Calls that are up, for `/api/dashboard/calls/{callId}/listen`. @default nobody can listen in */
@@ -66,7 +68,7 @@ export interface Dashboard {
 }
 
 const PAGE_PATHS: readonly string[] = ['/dashboard', '/dashboard/'];
-const OWN_PATHS = /^\/(?:metrics|api\/openapi\.json|api\/dashboard\/.*)$/;
+const OWN_PATHS = /^\/(?:metrics(?:\/servers)?|api\/openapi\.json|api\/dashboard\/.*)$/;
 
 /** What stands in for a page that has not been built. */
 const UNBUILT = createPage(
@@ -89,6 +91,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     controls,
     forget: options.forget ?? controls?.forget?.bind(controls) ?? null,
     metrics: options.metrics ?? (() => ''),
+    serverMetrics: options.serverMetrics ?? null,
     ingest: options.ingest ?? null,
     recordings: options.recordings ?? null,
     liveAudio,

@@ -50,6 +50,8 @@ export interface RouterParts {
   liveAudio: LiveAudio;
   /** What `/metrics` tells beside the dashboard's own. */
   metrics(): string;
+  /** Null where this process knows no cluster. */
+  serverMetrics: (() => Promise<string>) | null;
   /** Takes the calls of other processes; null where there is none. */
   ingest: IngestEndpoint | null;
   clock: Clock;
@@ -183,6 +185,13 @@ export function createRouter(parts: RouterParts): DashboardHandler {
     response.type(METRICS_TYPE).send(own + parts.metrics());
   };
 
+  const showServerMetrics: Endpoint = async (_request, response) => {
+    const { serverMetrics } = parts;
+    if (serverMetrics === null)
+      throw new NotFoundError('This server is in no cluster: GET /metrics has what it measures.');
+    response.type(METRICS_TYPE).send(await serverMetrics());
+  };
+
   function runHandler(operation: JsonOperation): Endpoint {
     return async (request, response) => {
       const handler = handlers[operation];
@@ -203,6 +212,7 @@ export function createRouter(parts: RouterParts): DashboardHandler {
     if (operation === 'exportCalls') return exportCalls;
     if (operation === 'getCallAudio') return playCall;
     if (operation === 'listenToCall') return listenToCall;
+    if (operation === 'getServerMetrics') return showServerMetrics;
     return operation === 'getMetrics' ? showMetrics : runHandler(operation);
   }
 

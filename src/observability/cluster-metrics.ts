@@ -13,7 +13,7 @@ export interface ClusterStanding {
   readonly factsWaiting: number;
   /** How often facts could not be told to it. Only rises. */
   readonly retries: number;
-  /** How old the last fact of the others was as it came, in milliseconds; 0 where none has come lately. */
+  /** How far behind the others this node is, in milliseconds: how old their last fact was as it came, or since when it has not heard everything; 0 where nothing is late. */
   readonly factsLateMs: number;
 }
 
@@ -49,7 +49,7 @@ export class ClusterMetrics implements ClusterMeters {
       }),
       new Gauge({
         name: 'offhook_cluster_facts_late_seconds',
-        help: 'In a cluster: how old the last fact of the other servers was as it came here; 0 if none came in the last minute.',
+        help: 'In a cluster: how far this server is behind the others: how old their last fact was as it came here, or for how long it has not heard them; 0 if it has heard everything.',
         read: () => standing().factsLateMs / 1000,
       }),
       new Gauge({

@@ -179,7 +179,8 @@ function sample(name: string, labels: string, value: number): string {
   return `${name}${labels === '' ? '' : `{${labels}}`} ${value}\n`;
 }
 
-function pairs(labels: readonly string[], values: readonly string[]): string {
+/** Labels as they stand between braces. */
+export function pairs(labels: readonly string[], values: readonly string[]): string {
   return labels.map((label, index) => `${label}="${escapeValue(values[index] ?? '')}"`).join(',');
 }
 

@@ -15,6 +15,8 @@ export interface ServerMetricsParts {
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly load: LoadJudge;
+  /** Calls that are up on this server. */
+  callsUp(): number;
   /** True once new calls are refused because the server is about to stop. */
   isDraining(): boolean;
   /** Undefined for a server that is alone. @default alone */
@@ -57,7 +59,7 @@ export class ServerMetrics implements Meters {
 
   readonly #load: LoadJudge;
 
-  constructor({ bus, clock, load, isDraining, cluster }: ServerMetricsParts) {
+  constructor({ bus, clock, load, callsUp, isDraining, cluster }: ServerMetricsParts) {
     this.cluster = cluster && new ClusterMetrics(cluster);
     this.#calls = new CallMetrics(clock);
     this.#load = load;
@@ -66,6 +68,11 @@ export class ServerMetrics implements Meters {
       load.lagged(lateMs, dueMs, busyShare);
     });
     this.#unsubscribe = bus.subscribe((event) => this.#calls.hear(event));
+    const calls = new Gauge({
+      name: 'offhook_server_calls',
+      help: 'Calls that are up on this server. In a cluster, offhook_calls_active tells of those of all servers.',
+      read: callsUp,
+    });
     const queue = new Gauge({
       name: 'offhook_outbound_queue_seconds',
       help: 'Audio of the agents that waits for its time, over all calls.',
@@ -82,6 +89,7 @@ export class ServerMetrics implements Meters {
       read: () => Number(isDraining()),
     });
     this.#metrics = [
+      calls,
       ...this.#calls.metrics,
       this.#frames,
       queue,

@@ -1,4 +1,5 @@
 // The calls that a store keeps at hand: active ones, and a ring of those that ended last. Changes them by facts, and answers queries.
+import { type Clock, systemClock } from '../base/clock.js';
 import { ConfigError } from '../base/errors.js';
 import type { CallEvent, CallEventOf } from '../contract/call-event.js';
 import type { CallRecord } from '../contract/call-record.js';
@@ -12,6 +13,8 @@ import { checkQuery, pageOf, searchCalls } from './queries.js';
 
 /** Ended calls that are kept. Source: specification, Limits. */
 export const RING_SIZE = 500;
+/** Who hears so long after a call has ended that it has, in milliseconds, was away: the call has its place among those that ended before. */
+const LATE_MS = 60_000;
 /** Deleted calls that are remembered as such: the one that was deleted first leaves first. */
 const MAX_FORGOTTEN = 10_000;
 
@@ -32,6 +35,7 @@ export interface RingChange {
  */
 export class CallRing {
   readonly #size: number;
+  readonly #clock: Clock;
   readonly #active = new Map<string, CallRecord>();
   /** In the order in which calls ended. */
   readonly #ended = new Map<string, CallRecord>();
@@ -45,8 +49,9 @@ export class CallRing {
   #searching: Promise<unknown> = Promise.resolve();
 
   /** `size`: ended calls that are kept, 1 or more. @throws ConfigError */
-  constructor(size: number = RING_SIZE) {
+  constructor(size: number = RING_SIZE, clock: Clock = systemClock) {
     this.#size = size;
+    this.#clock = clock;
     if (!Number.isInteger(size) || size < 1) {
       throw new ConfigError('CONFIG_INVALID', 'The size of a store must be a whole number, 1 or more.');
     }
@@ -75,7 +80,9 @@ export class CallRing {
       return undefined;
     }
     this.#active.delete(record.callId);
+    const isNew = !this.#ended.has(record.callId);
     this.#ended.set(record.callId, record);
+    if (isNew) this.#place(record);
     return this.#ended.size > this.#size ? this.#dropOldest() : undefined;
   }
 
@@ -156,6 +163,16 @@ export class CallRing {
       if (record !== undefined) all.push(record);
     }
     return all;
+  }
+
+  /** Behind those that ended before it. One that has just ended is the last, also where the clock was set back. */
+  #place({ callId, endedAt }: CallRecord): void {
+    if (endedAt === null || this.#clock.wallNow() - endedAt < LATE_MS) return;
+    for (const other of [...this.#ended.values()]) {
+      if (other.callId === callId || (other.endedAt ?? endedAt) <= endedAt) continue;
+      this.#ended.delete(other.callId);
+      this.#ended.set(other.callId, other);
+    }
   }
 
   #dropOldest(): CallRecord | undefined {

@@ -52,7 +52,7 @@ export class DiskStore implements CallStore {
 
   private constructor(log: EventLog, options: DiskStoreOptions) {
     const { folder, size, clock = systemClock, logger = silentLogger } = options;
-    this.#ring = new CallRing(size);
+    this.#ring = new CallRing(size, clock);
     this.#log = log;
     this.#folder = folder;
     this.#journal = new Journal({ log, folder, clock, logger });

@@ -58,3 +58,20 @@ it('needs the token like the API, and tells of the process around, too', async (
     await server.close();
   }
 });
+
+it('has those of all servers where it knows a cluster, for who has the token, and says so where it does not', async () => {
+  const token = 'a-long-enough-token';
+  const headers = { authorization: `Bearer ${token}` };
+  const text = '# HELP x_seconds Of a server.\n# TYPE x_seconds gauge\nx_seconds{server="a"} 7\n';
+  const server = await startDashboard({ token, serverMetrics: async () => text });
+  const alone = await startDashboard({ token, serverMetrics: undefined });
+  try {
+    expect((await fetch(`${server.url}/metrics/servers`)).status).toBe(401);
+    const answer = await fetch(`${server.url}/metrics/servers`, { headers });
+    expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(await answer.text()).toBe(text);
+    expect((await fetch(`${alone.url}/metrics/servers`, { headers })).status).toBe(404);
+  } finally {
+    await Promise.all([server.close(), alone.close()]);
+  }
+});

@@ -12,6 +12,7 @@ import { WAIT } from '../support/asking-caller.js';
 import { eventually } from '../support/carrier-phone.js';
 import { CLUSTER_SECRET } from '../support/cluster-node.js';
 import { ClusterPhones } from '../support/cluster-phones.js';
+import { readExposition, sampleOf } from '../support/exposition.js';
 import { type EventStream, listenTo } from '../support/event-stream.js';
 import { openDashboard, socketFolder, type TestDashboard, TOKEN } from '../support/ingest-dashboard.js';
 
@@ -275,6 +276,38 @@ describe.each(SIMULATED_CARRIERS)('a dashboard of a cluster, on %s', { timeout: 
     await eventually('another snapshot', () => (snapshots() > 1 ? true : undefined));
     phones.cluster.heal(nodeId);
     await calling;
+  });
+
+  it('tells what each server measures, as each server does', async () => {
+    await using phones = await ClusterPhones.on(id);
+    for (let count = 0; count < 3; count += 1) await phones.serve();
+    const dashboard = await observe(phones);
+    const report = await phones.simulator.call({ script: [...SHORT] });
+    await phones.records(report.carrierCallId);
+    const calling = phones.simulator.call({ script: [...LONG] });
+    await greeted(dashboard);
+    const addresses = phones.phones.map(({ port }) => `http://127.0.0.1:${port}`);
+    const readAt = async (url: string) =>
+      readExposition(await (await fetch(`${url}/metrics/servers`, { headers: AUTHORIZED })).text());
+    const urls = [...phones.phones.map(({ server }) => server.url), dashboard.url];
+    const of = (families: Awaited<ReturnType<typeof readAt>>, name: string, labels = {}) =>
+      addresses.map((server) => sampleOf(families, name, { server, ...labels }) ?? 0);
+    for (const url of urls) {
+      const families = await readAt(url);
+      expect(of(families, 'offhook_server_up')).toEqual([1, 1, 1]);
+      expect(of(families, 'offhook_cluster_nodes')).toEqual([3, 3, 3]);
+      // One is up at one of them, and one has ended at one of them.
+      expect(of(families, 'offhook_server_calls').toSorted()).toEqual([0, 0, 1]);
+      const labels = { direction: 'inbound', outcome: 'answered', end_reason: 'caller-hangup' };
+      expect(of(families, 'offhook_calls_total', labels).toSorted()).toEqual([0, 0, 1]);
+    }
+    // One that nobody reaches.
+    const [nodeId = ''] = phones.cluster.nodes.keys();
+    phones.cluster.cut(nodeId);
+    expect(of(await readAt(dashboard.url), 'offhook_server_up')).toEqual([0, 1, 1]);
+    phones.cluster.heal(nodeId);
+    await calling;
+    expect((await fetch(`${dashboard.url}/metrics/servers`)).status).toBe(401);
   });
 
   it('deletes a call on all servers', async () => {

@@ -1,7 +1,7 @@
 // Calls that the servers of a cluster record: each keeps its own, any other plays them.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
 import { pause } from '../../src/base/pause.js';
 import { type CallRecord, type CarrierId, SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
@@ -9,8 +9,10 @@ import { openToneVoice, readWav } from '../../src/testing/index.js';
 import { readTones } from '../../src/testing/tone-reader.js';
 import { WAIT, asksUpon } from '../support/asking-caller.js';
 import { eventually } from '../support/carrier-phone.js';
+import { CLUSTER_SECRET } from '../support/cluster-node.js';
 import { ClusterPhones } from '../support/cluster-phones.js';
 import { makeFolder } from '../support/data-folder.js';
+import { openDashboard, socketFolder } from '../support/ingest-dashboard.js';
 import type { ServedPhone } from '../support/served-phone.js';
 
 const TOKEN = 'a-token-of-sixteen-characters';
@@ -46,8 +48,12 @@ async function open(id: CarrierId) {
 }
 
 function ask({ server }: ServedPhone, path: string, init: RequestInit = {}): Promise<Response> {
+  return askAt(server.url, path, init);
+}
+
+function askAt(url: string, path: string, init: RequestInit): Promise<Response> {
   const headers = { Authorization: `Bearer ${TOKEN}`, ...init.headers };
-  return fetch(`${server.url}/api/dashboard/calls/${path}`, { ...init, headers });
+  return fetch(`${url}/api/dashboard/calls/${path}`, { ...init, headers });
 }
 
 async function bytesOf(response: Response): Promise<Buffer> {
@@ -125,6 +131,36 @@ describe.each(SIMULATED_CARRIERS)('a recording in a cluster, on %s', { timeout: 
     ]);
     await serve(owner.port);
     expect(whole.equals(await bytesOf(await ask(one, path)))).toBe(true);
+  });
+
+  it('is played and deleted by a dashboard that is no server', async () => {
+    const { phones, serve, stop, filesOf } = await open(id);
+    await using _ = phones;
+    const report = await phones.simulator.call({ script: [...LONG_CALL] });
+    const { callId, path, owner, one } = await recorded(phones, report.carrierCallId);
+    const whole = await bytesOf(await ask(owner, path));
+    const room = socketFolder();
+    onTestFinished(() => room.remove());
+    const cluster = { url: 'memory:', name: phones.name, secret: CLUSTER_SECRET };
+    const dashboard = await openDashboard({ folder: room.folder, cluster, token: TOKEN });
+    onTestFinished(() => dashboard.close());
+    const asked = (what: string, init: RequestInit = {}) => askAt(dashboard.url, what, init);
+    expect(whole.equals(await bytesOf(await asked(path)))).toBe(true);
+    const part = await asked(path, { headers: { Range: 'bytes=1000-299999' } });
+    expect(part.status).toBe(206);
+    expect(whole.subarray(1000, 300_000).equals(await bytesOf(part))).toBe(true);
+    expect((await asked('none/audio')).status).toBe(404);
+    await stop(owner);
+    const away = await asked(path);
+    expect([away.status, await away.json()]).toEqual([
+      503,
+      { error: expect.objectContaining({ code: 'CLUSTER_FAILED' }) },
+    ]);
+    const back = await serve(owner.port);
+    expect(whole.equals(await bytesOf(await asked(path)))).toBe(true);
+    expect((await asked(callId, { method: 'DELETE' })).status).toBe(200);
+    await eventually('the deletion', async () => ((await filesOf(back)).length === 1 ? true : undefined));
+    for (const response of [await asked(path), await ask(one, path)]) expect(response.status).toBe(404);
   });
 
   it('is deleted wherever the call is, also once a server that was away is back', async () => {

@@ -4,6 +4,7 @@ import { silentLogger } from '../../src/base/log.js';
 import { LoadJudge } from '../../src/base/load-judge.js';
 import { formatMetrics } from '../../src/dashboard/metrics.js';
 import { EventBus } from '../../src/events/bus.js';
+import { byServer } from '../../src/observability/by-server.js';
 import { ServerMetrics } from '../../src/observability/server-metrics.js';
 import { ended, stamp, started, toolCall, turn } from '../support/call-facts.js';
 import { readExposition } from '../support/exposition.js';
@@ -16,6 +17,7 @@ function allNames(): string[] {
     bus,
     clock: new FakeClock(),
     load: new LoadJudge({ logger: silentLogger, callsUp: () => 0 }),
+    callsUp: () => 0,
     isDraining: () => false,
     cluster: () => ({ isBrokerThere: true, nodes: 3, factsWaiting: 0, retries: 0, factsLateMs: 0 }),
   });
@@ -39,7 +41,7 @@ function allNames(): string[] {
   const averages = { avgDurationMs: 1, avgLatencyMs: 1, p95LatencyMs: 1, p99LatencyMs: 1 };
   const counts = { totalCalls: 1, activeCalls: 0, completedCalls: 1, totalCost: 4 };
   const own = formatMetrics({ ...counts, ...averages, costBreakdown }, { readers: 0, backlogBytes: 0 });
-  return [...readExposition(own + metrics.text()).keys()];
+  return [...readExposition(own + byServer([{ server: 'http://a.test', text: metrics.text() }])).keys()];
 }
 
 /** The names in the first column of the tables of a page. */

@@ -15,13 +15,14 @@ let bus: EventBus;
 let load: LoadJudge;
 let metrics: ServerMetrics;
 let isDraining = false;
+let callsUp = 0;
 
 beforeEach(() => {
   clock = new FakeClock();
   isDraining = false;
   bus = new EventBus(silentLogger);
   load = new LoadJudge({ logger: silentLogger, callsUp: () => 0 });
-  metrics = new ServerMetrics({ bus, clock, load, isDraining: () => isDraining });
+  metrics = new ServerMetrics({ bus, clock, load, callsUp: () => callsUp, isDraining: () => isDraining });
 });
 
 function publish(facts: readonly CallFact[], envelope: Parameters<typeof stamp>[1] = {}): void {
@@ -293,6 +294,9 @@ it('an overload is shown, judged by the lateness of loop and frames', () => {
 
 it('a drain is shown', () => {
   expect(sampleOf(read(), 'offhook_draining')).toBe(0);
+  expect(sampleOf(read(), 'offhook_server_calls')).toBe(0);
+  callsUp = 2;
+  expect(sampleOf(read(), 'offhook_server_calls')).toBe(2);
   isDraining = true;
   expect(sampleOf(read(), 'offhook_draining')).toBe(1);
 });

@@ -54,6 +54,10 @@ export class AwayCoordinator implements Coordinator {
     return this.#node.hasHeardAll;
   }
 
+  get behindMs(): number {
+    return this.#node.behindMs;
+  }
+
   nodes(): readonly ClusterNode[] {
     return this.#node.nodes();
   }

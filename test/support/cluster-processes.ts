@@ -15,6 +15,12 @@ export interface ClusterProcess extends ForkedPhone {
   record(callId: string): Promise<CallRecord | undefined>;
 }
 
+/** As `ServeOptions`, of what can be sent to another process. */
+interface ForkedOptions {
+  readonly dashboardToken?: string;
+  readonly [option: string]: unknown;
+}
+
 export class ClusterProcesses implements AsyncDisposable {
   readonly simulator: CarrierSimulator;
   readonly proxy: RoundRobinProxy;
@@ -27,24 +33,34 @@ export class ClusterProcesses implements AsyncDisposable {
     this.#redis = redis;
   }
 
-  /** Three servers with their broker at `redis`. */
-  static async three(
+  /** No server yet; the broker of those that come is at `redis`. */
+  static async on(
     id: CarrierId,
     redis: string,
-    cluster: object = {},
-    serve: object = {},
     options: Partial<SimulatorOptions> = {},
   ): Promise<ClusterProcesses> {
     const proxy = await startRoundRobinProxy();
     const at = { url: proxy.url, webhookHost: PUBLIC_HOST };
     const { simulator } = await startCarrier(id, { ...at, ...options });
-    const processes = new ClusterProcesses(simulator, proxy, redis);
+    return new ClusterProcesses(simulator, proxy, redis);
+  }
+
+  /** Three servers with their broker at `redis`. */
+  static async three(
+    id: CarrierId,
+    redis: string,
+    cluster: object = {},
+    serve: ForkedOptions = {},
+    options: Partial<SimulatorOptions> = {},
+  ): Promise<ClusterProcesses> {
+    const processes = await ClusterProcesses.on(id, redis, options);
     for (let count = 0; count < 3; count += 1) await processes.fork(cluster, serve);
     return processes;
   }
 
   /** `at`: the port, if it is to be a certain one. */
-  async fork(cluster: object = {}, serve: object = {}, at?: number): Promise<ClusterProcess> {
+  async fork(cluster: object = {}, serve: ForkedOptions = {}, at?: number): Promise<ClusterProcess> {
+    const headers = { Authorization: `Bearer ${serve.dashboardToken}` };
     const port = at ?? (await freePort());
     const forked = await forkPhone(this.simulator, port, {
       serve: {
@@ -63,9 +79,8 @@ export class ClusterProcesses implements AsyncDisposable {
     const process: ClusterProcess = {
       ...forked,
       async record(callId) {
-        const response = await fetch(`http://127.0.0.1:${port}/api/dashboard/calls/${callId}`).catch(
-          () => undefined,
-        );
+        const url = `http://127.0.0.1:${port}/api/dashboard/calls/${callId}`;
+        const response = await fetch(url, { headers }).catch(() => undefined);
         return response?.ok === true ? ((await response.json()) as CallRecord) : undefined;
       },
     };

@@ -41,6 +41,9 @@ const recordings: RecordingSource = {
   },
 };
 
+/** Of a cluster that has measured nothing. */
+const serverMetrics = async () => '';
+
 /** Lets everybody hear the beginning of a file, and no more. */
 const liveSound: LiveSound = {
   listen(_callId, sink) {
@@ -91,7 +94,10 @@ export async function startDashboard(options: DashboardServerOptions = {}): Prom
     pauseRecording: async (callId) => void commands.push(`pauseRecording ${callId}`),
     resumeRecording: async (callId) => void commands.push(`resumeRecording ${callId}`),
   };
-  const dashboard = createDashboard({ store, bus, controls, recordings, liveSound, logger, ...rest });
+  const dashboard = createDashboard({
+    ...{ store, bus, controls, recordings, liveSound, serverMetrics, logger },
+    ...rest,
+  });
   const app = express().set('trust proxy', trustProxy).use(prefix, dashboard.handler);
   const server = createServer(app).listen(port, host);
   await once(server, 'listening');

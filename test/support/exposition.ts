@@ -26,7 +26,7 @@ interface Sample {
 
 const UNITS = /_(seconds|bytes|dollars)(_total)?$/;
 const COUNTED =
-  /^(offhook_calls_(active|held)|offhook_event_streams|offhook_overloaded|offhook_draining|offhook_cluster_(broker_up|nodes|facts_waiting|facts_late_seconds))$/;
+  /^(offhook_calls_(active|held)|offhook_event_streams|offhook_overloaded|offhook_server_(calls|up)|offhook_draining|offhook_cluster_(broker_up|nodes|facts_waiting|facts_late_seconds))$/;
 
 /** The families of `text` by name. Fails the test for a text that is not clean. */
 export function readExposition(text: string): ReadonlyMap<string, Family> {

@@ -13,7 +13,7 @@ const RETRY_MS = 250;
 /** What a broker has had for so long, every node has heard. */
 const HEARD_BY_ALL_MS = 30_000;
 /** A fact that came before says nothing of how late they come now. */
-const LATELY_MS = 60_000;
+const LATELY_MS = 5000;
 /** Facts that wait for a broker that is away: the oldest ones leave first. */
 const MAX_WAITING = 50_000;
 /** Facts of calls that have ended here lately, for nodes that have missed them: the call that ended first leaves first. */
@@ -117,8 +117,14 @@ export class ClusterFacts {
 
   /** As in `ClusterStanding`. */
   get lateMs(): number {
+    const coordinator = this.#coordinator;
+    if (coordinator === undefined) return 0;
     const { at, lateMs } = this.#heard;
-    return this.#parts.clock.now() - at < LATELY_MS ? lateMs : 0;
+    const isLate = this.#parts.clock.now() - at < LATELY_MS;
+    let mostMs = Math.max(isLate ? lateMs : 0, coordinator.behindMs);
+    const now = coordinator.time.now();
+    for (const [first] of this.#behindGap.values()) mostMs = Math.max(mostMs, now - (first?.[1] ?? now));
+    return mostMs;
   }
 
   /** Facts of a call that the broker may not have, in order. */

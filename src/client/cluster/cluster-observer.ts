@@ -1,13 +1,14 @@
 // A process that shows the calls of a cluster and has none: no node knows it, so none counts with it. It hears what happens, asks the nodes for what it missed, and
 // passes commands on to the one that has the call. It opens every connection itself, and needs no address.
 import type { Clock, Timer } from '../../base/clock.js';
-import { NotFoundError, OffhookError, RequestError } from '../../base/errors.js';
+import { NotFoundError, OffhookError, RecordingError, RequestError } from '../../base/errors.js';
 import { describeError, type Logger } from '../../base/log.js';
 import { pause } from '../../base/pause.js';
 import type { Coordinator } from '../../cluster/coordinator.js';
 import { openCoordinator } from '../../cluster/open-coordinator.js';
 import type { CallControls, ForgetOutcome } from '../../contract/call-command.js';
 import type { CallEvent } from '../../contract/call-event.js';
+import type { RecordingSource } from '../../dashboard/call-audio.js';
 import { ClusterMetrics } from '../../observability/cluster-metrics.js';
 import type { BrokerPlace } from '../../options/cluster.js';
 import type { CallStore } from '../../stores/call-store.js';
@@ -15,7 +16,9 @@ import { controlsOver } from '../handover/remote-controls.js';
 import { CallFinder } from './call-finder.js';
 import { ClusterFacts } from './cluster-facts.js';
 import { MissedFacts } from './missed-facts.js';
-import { askNode, isUnreached } from './requests.js';
+import { metricsOfNodes } from './node-metrics.js';
+import { readElsewhere } from './recordings-elsewhere.js';
+import { askNode, isUnreached, reachableNodes } from './requests.js';
 
 const LOOK_MS = 1000;
 /** What is shown first is whole, if the broker tells it in that time. */
@@ -116,11 +119,20 @@ export class ClusterObserver {
     return this.#isBrokerThere;
   }
 
+  /** Those of all nodes, each fetched from the one that has it. */
+  readonly recordings: RecordingSource = {
+    read: async (callId, file, server) => {
+      if (server !== undefined) return readElsewhere({ callId, file, server }, this.#coordinator);
+      const message = 'The call was recorded before its server was one of a cluster: ask that one for it.';
+      throw new RecordingError('RECORDING_ABSENT', message);
+    },
+  };
+
   /** As `CallControls.forget`, by a node: preferably the one that has had the call. */
   async forget(callId: string): Promise<ForgetOutcome> {
     const record = await this.#parts.store.get(callId);
     const id = record?.callId ?? callId;
-    const nodeIds = this.#coordinator.nodes().map(({ nodeId }) => nodeId);
+    const nodeIds = reachableNodes(this.#coordinator).map(({ nodeId }) => nodeId);
     const isFirst = (nodeId: string) => Number(nodeId === record?.nodeId);
     let isKnownNowhere = nodeIds.length > 0;
     for (const nodeId of nodeIds.toSorted((one, other) => isFirst(other) - isFirst(one))) {
@@ -136,9 +148,14 @@ export class ClusterObserver {
     throw new RequestError('REQUEST_CONFLICT', 'No server of the cluster has deleted the call. Try again.');
   }
 
-  /** In the text exposition format. */
+  /** What this process measures, in the text exposition format. */
   metrics(): string {
     return this.#metrics.metrics.map((metric) => metric.text()).join('');
+  }
+
+  /** What all nodes measure, in the same format. Never rejects. */
+  nodeMetrics(): Promise<string> {
+    return metricsOfNodes(this.#coordinator);
   }
 
   /** Idempotent, never rejects. */

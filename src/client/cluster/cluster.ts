@@ -1,4 +1,5 @@
 // A server as one node of a cluster: joins, tells and hears facts, keeps states of calls in the broker, and answers the other nodes.
+import { NotFoundError } from '../../base/errors.js';
 import { describeError } from '../../base/log.js';
 import type { SharedTime, Timer } from '../../base/clock.js';
 import type { ClusterMeters } from '../../base/meters.js';
@@ -24,6 +25,7 @@ import { KeptStates } from './kept-states.js';
 import { LeavingCalls } from './leaving-calls.js';
 import { NodeSound } from './node-sound.js';
 import { NodeRecordings, type NodeRecordingsParts } from './node-recordings.js';
+import { metricsOfNodes } from './node-metrics.js';
 import { createNodeRoute } from './node-route.js';
 import { MissedFacts } from './missed-facts.js';
 import { OrphanedCalls } from './orphaned-calls.js';
@@ -43,6 +45,8 @@ export interface ClusterParts extends Omit<ClusterCallsParts, 'facts'> {
   /** Limits that hold for all nodes together. */
   readonly limits: Pick<ClusterLimitsParts, 'maxCalls' | 'maxStreamsPerIp'>;
   readonly meters: ClusterMeters | undefined;
+  /** What this server measures, in the text exposition format. */
+  metrics(): string;
   readonly bus: EventBus;
   /** Is told what happens at other nodes. */
   readonly elsewhere: EventBus;
@@ -135,6 +139,13 @@ export class Cluster {
     const nodes = this.#coordinator?.nodes().length ?? 1;
     const { waiting: factsWaiting, retries, lateMs: factsLateMs } = this.#facts;
     return { isBrokerThere: this.isBrokerThere, nodes, factsWaiting, retries, factsLateMs };
+  }
+
+  /** What all servers measure, in the text exposition format. @throws NotFoundError before it is open */
+  async serverMetrics(): Promise<string> {
+    if (this.#coordinator === undefined) throw new NotFoundError('This server has not joined its cluster.');
+    const { options, metrics } = this.#parts;
+    return metricsOfNodes(this.#coordinator, { address: options.address, text: metrics() });
   }
 
   /** As in `PhoneServerOptions`. */
@@ -239,6 +250,7 @@ export class Cluster {
         streamHost: this.#parts.options.streamHost ?? null,
       }),
       forget: (_ask, { callId }) => this.#parts.forget(callId),
+      metrics: async () => ({ text: this.#parts.metrics() }),
       'take-call': async (_ask, { callId }) => ({ isTaken: await server.takesCall(callId) }),
     };
     await coordinator.join({

@@ -7,12 +7,11 @@ import type { CallRecord, LocalRecording } from '../../contract/call-record.js';
 import type { PlayableRecording, RecordingSource } from '../../dashboard/call-audio.js';
 import type { CallStore } from '../../stores/call-store.js';
 import type { LocalRecordings } from '../local-recordings.js';
-import { askNode, isUnreached, type NodeRequests, type RequestHandlers } from './requests.js';
+import { ASK_MS, readElsewhere } from './recordings-elsewhere.js';
+import { askNode, isUnreached, type RequestHandlers } from './requests.js';
 
 /** In one message, in bytes. */
 const PART_BYTES = 256 * 1024;
-/** For one message: a disk may have to wake. */
-const ASK_MS = 5000;
 
 export interface NodeRecordingsParts {
   /** `cluster.address` of this server. */
@@ -24,8 +23,6 @@ export interface NodeRecordingsParts {
   readonly coordinator: () => Coordinator | undefined;
   store(): CallStore;
 }
-
-type Part = NodeRequests['recording-part'];
 
 export class NodeRecordings implements RecordingSource {
   readonly #parts: NodeRecordingsParts;
@@ -61,12 +58,7 @@ export class NodeRecordings implements RecordingSource {
     server: string = this.#parts.address,
   ): Promise<PlayableRecording> {
     if (server === this.#parts.address) return this.#readOwn(callId, file);
-    const { size } = await this.#ask(callId, server, { file, start: 0, end: 0 });
-    return {
-      size,
-      read: (start, end) => this.#readThere(callId, server, { file, start, end }),
-      close: async () => {},
-    };
+    return readElsewhere({ callId, file, server }, this.#coordinator);
   }
 
   /** Deletes it on all servers that are reached. The others do it once they hear that the call was deleted. Resolves to whether there was one. @throws StoreError */
@@ -101,38 +93,6 @@ export class NodeRecordings implements RecordingSource {
           'another node did not take what became of a recording',
         );
     });
-  }
-
-  async *#readThere(
-    callId: string,
-    server: string,
-    { file, start, end }: Part['ask'],
-  ): AsyncGenerator<Uint8Array> {
-    for (let at = start; at < end; ) {
-      const { bytes } = await this.#ask(callId, server, { file, start: at, end });
-      const part = Buffer.from(bytes, 'base64');
-      if (part.length === 0)
-        throw new ClusterError('Another node has sent less of a recording than there is.');
-      at += part.length;
-      yield part;
-    }
-  }
-
-  async #ask(callId: string, server: string, ask: Part['ask']): Promise<Part['answer']> {
-    let cause: unknown;
-    // One that has just died counts as there for a moment, beside the one that came after it.
-    for (const { nodeId, address } of this.#nodes) {
-      if (address !== server) continue;
-      try {
-        const request = { type: 'recording-part', callId, ask } as const;
-        return await askNode(this.#coordinator, nodeId, { request, timeoutMs: ASK_MS });
-      } catch (error) {
-        if (!(error instanceof ClusterError)) throw error;
-        cause = error;
-      }
-    }
-    const message = `The recording is on the server ${server}, which is not reached: try again once it is back.`;
-    throw new ClusterError(message, { cause });
   }
 
   async #readOwn(callId: string, file: string | null): Promise<PlayableRecording> {

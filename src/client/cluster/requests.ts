@@ -108,6 +108,8 @@ export interface NodeRequests {
   command: { readonly ask: RemoteCommand; readonly answer: Carried };
   /** Deletes a call that is over, on all nodes. */
   forget: { readonly ask: object; readonly answer: ForgetOutcome };
+  /** What a node measures, in the text exposition format. */
+  metrics: { readonly ask: object; readonly answer: { readonly text: string } };
   /** A part of a recording, from `start` on, of `end - start` bytes at most. */
   'recording-part': {
     readonly ask: { readonly file: string | null; readonly start: number; readonly end: number };

@@ -101,8 +101,8 @@ export class RedisCoordinator implements Coordinator {
   /** Undefined for one that only observes. */
   #events: CoordinatorEvents | undefined;
   #nodes: KnownNodes;
-  /** The log that this node has told its facts to, and the entry that it has appended last; each empty where there is none. `isLost`: that is not there any more. */
-  #log = { epoch: '', last: '', isLost: false };
+  /** The log that this node has told its facts to, when that was asked last, in the time of the cluster, and the entry that this node has appended last; texts are empty where there is none. `isLost`: that is not there any more. */
+  #log = { epoch: '', askedAt: 0, last: '', isLost: false };
   /** The broker has gone back behind what this node had told it. */
   #hasGoneBack = false;
   #tail: RedisTail | undefined;
@@ -150,6 +150,10 @@ export class RedisCoordinator implements Coordinator {
 
   get hasHeardAll(): boolean {
     return this.#tail?.isCaughtUp === true;
+  }
+
+  get behindMs(): number {
+    return this.#tail?.behindMs ?? 0;
   }
 
   nodes(): readonly ClusterNode[] {
@@ -280,27 +284,29 @@ export class RedisCoordinator implements Coordinator {
       this.#log = { ...this.#log, last: '', isLost: false };
       return false;
     }
-    const { epoch, entry, isThere } = await this.#append([...ofCalls, ...stated]);
-    this.#log = { epoch, last: isThere ? entry || this.#log.last : '', isLost: false };
+    const { entry, isThere, ...log } = await this.#append([...ofCalls, ...stated]);
+    this.#log = { ...log, last: isThere ? entry || this.#log.last : '', isLost: false };
     return isThere;
   }
 
   /** Whether the log still has what this node has appended: else that comes first. */
   async #lookAtLog(): Promise<void> {
     if (this.#log.epoch === '') return;
-    const { epoch, isThere } = await this.#append([]);
-    if (!isThere) this.#log = { epoch, last: '', isLost: true };
+    const { epoch, askedAt, isThere } = await this.#append([]);
+    if (isThere) this.#log = { ...this.#log, epoch, askedAt };
+    else this.#log = { epoch, askedAt, last: '', isLost: true };
   }
 
   /** `isThere`: what this node had appended before still is. */
   async #append(
     fields: readonly (string | Buffer)[],
-  ): Promise<{ epoch: string; entry: string; isThere: boolean }> {
-    const { last } = this.#log;
-    // By its age, all of it may have gone.
-    const isOld = last !== '' && timeOf(last) < this.time.now() - LOG_MS;
-    const epoch = isOld ? '' : this.#log.epoch;
-    const told = isOld || last === '' ? ['', ''] : [last, idBefore(last)];
+  ): Promise<{ epoch: string; askedAt: number; entry: string; isThere: boolean }> {
+    const { last, askedAt: askedBefore } = this.#log;
+    const askedAt = this.time.now();
+    // By their age, the log and what it is known by may have gone: nobody keeps them where nothing happens.
+    const goneBefore = askedAt - LOG_MS;
+    const epoch = askedBefore < goneBefore ? '' : this.#log.epoch;
+    const told = last === '' || timeOf(last) < goneBefore ? ['', ''] : [last, idBefore(last)];
     const isByAge = last === '' || timeOf(last) % CUT_BY_AGE_EVERY === 0;
     const cut = isByAge ? 'MINID' : 'MAXLEN';
     const reply = await this.#link.runScript(APPEND, [this.#keys.facts, this.#keys.factsEpoch], {
@@ -311,7 +317,7 @@ export class RedisCoordinator implements Coordinator {
     const isThere = entry !== LOST && (epoch === '' || epoch === current);
     // Where everything is lost, that may have been found already.
     if (entry === LOST || (!isThere && this.#nodes.isToldAgain)) this.#hasGoneBack = true;
-    return { epoch: current, entry, isThere };
+    return { epoch: current, askedAt, entry, isThere };
   }
 
   tail(hear: HearFact, missed: () => void = () => {}): void {

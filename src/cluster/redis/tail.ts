@@ -38,6 +38,7 @@ export class RedisTail {
   /** Of the last entry that was taken. */
   #position = START;
   #isCaughtUp = false;
+  readonly #begunAt: number;
   /** When it was asked last for what the broker keeps, with an answer that had all, on the clock. */
   #wholeAt = Number.NEGATIVE_INFINITY;
   /** Entries may have left the log before they were taken. */
@@ -48,6 +49,7 @@ export class RedisTail {
   constructor(parts: RedisLinkParts, key: string, { take, missed }: RedisTailEvents) {
     this.#link = new RedisLink({ ...parts, silenceMs: WAIT_MS + ANSWER_MS });
     this.#clock = parts.clock;
+    this.#begunAt = parts.clock.now();
     this.#key = key;
     this.#take = take;
     this.#missed = missed;
@@ -58,6 +60,11 @@ export class RedisTail {
   get isCaughtUp(): boolean {
     const isRecent = this.#clock.now() - this.#wholeAt < WAIT_MS + ANSWER_MS + WAIT_MS;
     return this.#isCaughtUp && !this.#isBehind && isRecent;
+  }
+
+  /** For how long that is not so, in milliseconds; 0 while it is. */
+  get behindMs(): number {
+    return this.isCaughtUp ? 0 : this.#clock.now() - Math.max(this.#wholeAt, this.#begunAt);
   }
 
   /** The broker has lost what it had: positions in it mean nothing any more. */

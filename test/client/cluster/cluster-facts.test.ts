@@ -247,9 +247,39 @@ describe('ClusterFacts', () => {
     facts.start(coordinator);
     expect(facts.lateMs).toBe(0);
     hear(fact('a', 1, 1), coordinator.time.now() - 300);
-    await clock.advanceAsync(59_000);
+    await clock.advanceAsync(4999);
     expect(facts.lateMs).toBe(300);
-    await clock.advanceAsync(1000);
+    await clock.advanceAsync(1);
+    expect(facts.lateMs).toBe(0);
+  });
+
+  it('tell for how long none can come, until they do', async () => {
+    const { clock, cluster, node } = open();
+    const { facts } = node('a');
+    await clock.advanceAsync(60_000);
+    expect(facts.lateMs).toBe(0);
+    cluster.cut('a');
+    await clock.advanceAsync(20_000);
+    expect(facts.lateMs).toBe(20_000);
+    await clock.advanceAsync(20_000);
+    expect(facts.lateMs).toBe(40_000);
+    cluster.heal('a');
+    expect(facts.lateMs).toBe(0);
+  });
+
+  it('tell for how long they wait for what is missing before them', async () => {
+    const { clock, cluster } = open();
+    let found = () => {};
+    const between = () => new Promise<CallEvent[]>((resolve) => (found = () => resolve([])));
+    const facts = new ClusterFacts({ nodeId: 'b', clock, between, hear() {} });
+    const coordinator = cluster.node({ nodeId: 'b', address: 'http://b.test' });
+    facts.start(coordinator);
+    const one = cluster.node({ nodeId: 'a', address: 'http://a.test' });
+    await one.append([fact('a', 1, 5)]);
+    await clock.advanceAsync(6000);
+    expect(facts.lateMs).toBe(6000);
+    found();
+    await clock.advanceAsync(0);
     expect(facts.lateMs).toBe(0);
   });
 });

@@ -23,8 +23,7 @@ describeOnRedis('recordings of a cluster', (program) => {
   it.each(SIMULATED_CARRIERS)(
     'are finished by a server that was killed in the call, are away while it is, and play once it is back, on %s',
     async (id) => {
-      await using cluster = await ClusterProcesses.three(id, broker.redis.url, {}, {});
-      for (const process of cluster.processes.splice(0)) await process.kill();
+      await using cluster = await ClusterProcesses.on(id, broker.redis.url);
       const folders = new Map<number, string>();
       const fork = async (at?: number) => {
         const dataDir = folders.get(at ?? 0) ?? (await makeFolder());

@@ -26,6 +26,28 @@ describeOnRedis('the log of facts', (program) => {
     return node;
   }
 
+  /** A node, and what passes a day for it. */
+  async function aging(url: string) {
+    let [aheadMs, emptied] = [0, 0];
+    const clock: Clock = {
+      now: () => systemClock.now(),
+      wallNow: () => systemClock.wallNow() + aheadMs,
+      after: (delayMs, task) => systemClock.after(delayMs, task),
+    };
+    const node = await openClusterNode({ url, name: 'phones', nodeId: 'a', clock });
+    await node.join({
+      answer: async () => '',
+      outranked() {},
+      emptied: () => {
+        emptied += 1;
+      },
+    });
+    const passDay = () => {
+      aheadMs = DAY_MS + LONG_MS;
+    };
+    return { node, passDay, emptied: () => emptied };
+  }
+
   it.each([
     ['has gone past it', '1', 2],
     ['still has everything', '100', 1],
@@ -64,21 +86,7 @@ describeOnRedis('the log of facts', (program) => {
 
   it('keeps nothing for longer than a day, with the next entry, and no node takes that for a loss', async () => {
     const { redis } = broker;
-    let aheadMs = 0;
-    const clock: Clock = {
-      now: () => systemClock.now(),
-      wallNow: () => systemClock.wallNow() + aheadMs,
-      after: (delayMs, task) => systemClock.after(delayMs, task),
-    };
-    const node = await openClusterNode({ url: redis.url, name: 'phones', nodeId: 'a', clock });
-    let emptied = 0;
-    await node.join({
-      answer: async () => '',
-      outranked() {},
-      emptied: () => {
-        emptied += 1;
-      },
-    });
+    const { node, passDay, emptied } = await aging(redis.url);
     try {
       await node.append([factOf(1)]);
       const [log = ''] = (await redis.ask('KEYS', '*:log')) as string[];
@@ -90,13 +98,55 @@ describeOnRedis('the log of facts', (program) => {
       await other.append([factOf(2)]);
       await other.close();
       expect(await redis.ask('XLEN', log)).toBe(2);
-      // As if a day had passed, at the end of which both keys are gone.
+      // At the end of a day without a fact, both keys are gone.
       await redis.ask('DEL', log, epoch);
-      aheadMs = DAY_MS + LONG_MS;
+      passDay();
       await expect(node.append([factOf(3)])).resolves.toBe(true);
       await expect(node.append([factOf(4)])).resolves.toBe(true);
       await pause(systemClock, 2500);
-      expect(emptied).toBe(0);
+      expect(emptied()).toBe(0);
+    } finally {
+      await node.close();
+    }
+  });
+
+  it('is missed by no node that has told nothing to it for a day, since it was told what it had lost', async () => {
+    const { redis } = broker;
+    const { node, passDay, emptied } = await aging(redis.url);
+    try {
+      await node.append([factOf(1)]);
+      await redis.ask('FLUSHALL');
+      await soon(() => expect(emptied()).toBe(1));
+      // What it had told is old by then, and not told again.
+      await expect(node.append([])).resolves.toBe(false);
+      await expect(node.append([])).resolves.toBe(true);
+      await redis.ask('DEL', ...((await redis.ask('KEYS', '*:epoch')) as string[]));
+      passDay();
+      await expect(node.append([factOf(2)])).resolves.toBe(true);
+      await pause(systemClock, 2500);
+      expect(emptied()).toBe(1);
+      // What is lost behind that is found.
+      await redis.ask('DEL', ...((await redis.ask('KEYS', '*{facts}*')) as string[]));
+      await expect(node.append([factOf(3)])).resolves.toBe(false);
+    } finally {
+      await node.close();
+    }
+  });
+
+  it('says for how long a node has not heard it, and nothing while nothing happens', async () => {
+    const { redis } = broker;
+    const node = await joined('a', redis.url);
+    try {
+      node.tail(() => {});
+      await soon(() => expect(node.hasHeardAll).toBe(true));
+      for (let count = 0; count < 40; count += 1) {
+        expect(node.behindMs).toBe(0);
+        await pause(systemClock, 100);
+      }
+      await redis.kill();
+      await soon(() => expect(node.behindMs).toBeGreaterThan(3000));
+      await redis.start();
+      await soon(() => expect(node.behindMs).toBe(0));
     } finally {
       await node.close();
     }
