@@ -57,6 +57,8 @@ export async function carryOut(
     case 'resume-recording':
       await controls.resumeRecording(callId);
       return {};
+    default:
+      throw new RequestError('REQUEST_INVALID', 'This version of the server knows no such command.');
   }
 }
 
