@@ -3,9 +3,10 @@
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { Clock } from '../base/clock.js';
-import { ClusterError, type ErrorCode, OffhookError } from '../base/errors.js';
+import { ClusterError, OffhookError } from '../base/errors.js';
 import { pause } from '../base/pause.js';
 import { createSharedAbort } from '../base/shared-abort.js';
+import { fromTold, type ToldError, toTold } from '../base/told-error.js';
 import {
   type AnswerNode,
   type ClusterNode,
@@ -47,9 +48,7 @@ interface SealedMessage {
 }
 
 /** What is sealed in an answer. */
-type Answered =
-  | { readonly body: string }
-  | { readonly error: { readonly code: ErrorCode; readonly message: string } };
+type Answered = { readonly body: string } | { readonly error: ToldError };
 
 export interface NodeMessagesParts {
   readonly nodeId: string;
@@ -87,7 +86,7 @@ export class NodeMessages {
     if (opened === undefined)
       throw new ClusterError(`The node ${to.nodeId} did not take the message (status ${status}).`);
     const said = JSON.parse(opened.plain.toString('utf8')) as Answered;
-    if ('error' in said) throw new OffhookError(said.error.code, said.error.message);
+    if ('error' in said) throw fromTold(said.error);
     return said.body;
   }
 
@@ -226,8 +225,8 @@ function readHead(proven: string, seal: ClusterSeal): Head | undefined {
   return JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as Head;
 }
 
-function toSaid(error: unknown): { code: ErrorCode; message: string } {
-  if (OffhookError.isInstance(error)) return { code: error.code, message: error.message };
+function toSaid(error: unknown): ToldError {
+  if (OffhookError.isInstance(error)) return toTold(error);
   return { code: 'INTERNAL', message: 'The other node failed.' };
 }
 

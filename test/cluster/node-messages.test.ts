@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
-import { NotFoundError } from '../../src/base/errors.js';
+import { CarrierError, NotFoundError } from '../../src/base/errors.js';
 import {
   type AnswerNode,
   NODE_PATH,
@@ -178,6 +178,9 @@ describe('NodeMessages', () => {
     const failing = await listen(messagesOf('b'), async () => {
       throw new NotFoundError('No such call.');
     });
+    const refused = await listen(messagesOf('d'), async () => {
+      throw new CarrierError('Refused.', { status: 422, retryable: false });
+    });
     const broken = await listen(messagesOf('c'), async () => {
       throw new Error('a password');
     });
@@ -189,6 +192,11 @@ describe('NodeMessages', () => {
     await expect(node.send({ nodeId: 'c', address: broken.address }, MESSAGE, 5000)).rejects.toMatchObject({
       code: 'INTERNAL',
       message: 'The other node failed.',
+    });
+    await expect(node.send({ nodeId: 'd', address: refused.address }, MESSAGE, 5000)).rejects.toMatchObject({
+      name: 'CarrierError',
+      status: 422,
+      retryable: false,
     });
   });
 

@@ -1,6 +1,6 @@
 // Tests that need programs of the system, which not every machine has.
 import { accessSync, constants, readdirSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import { describe, it } from 'vitest';
 
 /** Debian keeps servers of PostgreSQL beside each other, and out of PATH. */
@@ -45,7 +45,7 @@ export function describeNeeding(
 
 function findProgram(program: string): string | undefined {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', ...postgresqlFolders()];
-  return folders.map((folder) => join(folder, program)).find(isExecutable);
+  return folders.map((folder) => resolve(folder, program)).find(isExecutable);
 }
 
 /** The newest first. */

@@ -7,6 +7,9 @@ import { createClient } from '@redis/client';
 import { freePort } from './free-port.js';
 import { describeNeeding } from './needing.js';
 
+/** To be found, or its path. */
+export const REDIS_PROGRAM = process.env.REDIS_SERVER || 'redis-server';
+
 export class RedisServer {
   readonly #program: string;
   readonly #settings: readonly string[];
@@ -85,9 +88,9 @@ export class RedisServer {
   readonly #kill = () => void this.#server?.kill('SIGKILL');
 }
 
-/** `describeNeeding` Redis. `body` gets the path of the program. */
+/** `describeNeeding` Redis, or the program that `REDIS_SERVER` names: another version, or Valkey. `body` gets its path. */
 export function describeOnRedis(name: string, body: (program: string) => void): void {
-  describeNeeding('redis-server', name, (program = '') => body(program));
+  describeNeeding(REDIS_PROGRAM, name, (program = '') => body(program));
 }
 
 /** One server for all tests around. */

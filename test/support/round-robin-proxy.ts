@@ -1,12 +1,22 @@
 // A load balancer: each request and each stream goes to the next of several servers, and to the one behind it where that is not there.
-import { createServer, type IncomingMessage, request as requestHttp } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 
+/** A request as it came, to be sent again. */
+export interface TakenRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  readonly status: number;
+  /** In milliseconds. */
+  readonly tookMs: number;
+}
+
 export interface RoundRobinProxy extends AsyncDisposable {
   readonly url: string;
-  /** How long each request took, in milliseconds. */
-  readonly took: readonly { readonly path: string; readonly tookMs: number }[];
+  readonly took: readonly TakenRequest[];
   /** What comes next goes to these ports of this machine, one after the other. */
   useAll(ports: readonly number[]): void;
   /** Whether the next stream goes to the port that the last request went to. @default wherever it is its turn */
@@ -18,7 +28,7 @@ export interface RoundRobinProxy extends AsyncDisposable {
 export async function startRoundRobinProxy(): Promise<RoundRobinProxy> {
   let ports: readonly number[] = [];
   let next = 0;
-  const took: { path: string; tookMs: number }[] = [];
+  const took: TakenRequest[] = [];
   let pick: Parameters<RoundRobinProxy['choose']>[0];
   const sockets = new Set<Duplex>();
   const order = (request: IncomingMessage): number[] => {
@@ -31,7 +41,11 @@ export async function startRoundRobinProxy(): Promise<RoundRobinProxy> {
   const http = createServer((request, response) => {
     const chunks: Buffer[] = [];
     const begun = performance.now();
-    response.once('finish', () => took.push({ path: request.url ?? '', tookMs: performance.now() - begun }));
+    response.once('finish', () => {
+      const { method = '', url: path = '', headers } = request;
+      const tookMs = performance.now() - begun;
+      took.push({ method, path, headers, body: Buffer.concat(chunks), status: response.statusCode, tookMs });
+    });
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const { method, url: path, headers } = request;

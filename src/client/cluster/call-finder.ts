@@ -1,7 +1,8 @@
 // Finds which node has a call, and asks nodes about calls.
 import type { Clock } from '../../base/clock.js';
-import { OffhookError, RequestError } from '../../base/errors.js';
+import { NotFoundError, OffhookError, RequestError } from '../../base/errors.js';
 import { pause } from '../../base/pause.js';
+import { toTold } from '../../base/told-error.js';
 import {
   BROKER_MS,
   type CallOwner,
@@ -93,19 +94,26 @@ export class CallFinder implements OtherProcess {
   }
 
   async command(callId: string, command: RemoteCommand, { timeoutMs = COMMAND_MS } = {}) {
-    const owner = await this.find(callId, { by: this.#parts.clock.now() + BROKER_MS });
-    if (owner === undefined || owner.nodeId === this.#parts.nodeId) return { status: 404, body: '' };
-    try {
-      const request = { type: 'command', callId, ask: command } as const;
-      const answered = await this.ask(owner, { request, timeoutMs });
-      if (answered === undefined) throw new RequestError('REQUEST_CONFLICT', 'The node of the call is gone.');
-      return { status: 200, body: JSON.stringify(answered) };
-    } catch (error) {
-      if (!OffhookError.isInstance(error) || isUnreached(error)) throw error;
-      if (error.code === 'NOT_FOUND') return { status: 404, body: '' };
-      const { code, message } = error;
-      return { status: 409, body: JSON.stringify({ error: { code, message } }) };
+    const { clock, nodeId } = this.#parts;
+    const request = { type: 'command', callId, ask: command } as const;
+    let error: OffhookError = new NotFoundError('No such call.');
+    let owner = await this.find(callId, { by: clock.now() + BROKER_MS });
+    for (let hop = 1; owner !== undefined && hop <= MAX_HOPS; hop += 1) {
+      try {
+        const answered = owner.nodeId === nodeId ? undefined : await this.ask(owner, { request, timeoutMs });
+        if (answered !== undefined) return { status: 200, body: JSON.stringify(answered) };
+        if (owner.nodeId !== nodeId)
+          error = new RequestError('REQUEST_CONFLICT', 'The node of the call is gone.');
+      } catch (thrown) {
+        if (!OffhookError.isInstance(thrown) || isUnreached(thrown)) throw thrown;
+        error = thrown;
+        if (error.code !== 'NOT_FOUND') break;
+      }
+      // It has gone on since it was found there, and the broker may not have heard of that.
+      owner = await this.askAll(callId, clock.now() + PROBE_MS);
     }
+    if (error.code === 'NOT_FOUND') return { status: 404, body: '' };
+    return { status: 409, body: JSON.stringify({ error: toTold(error) }) };
   }
 
   /** How a node has these calls; undefined where it does not answer. `isPatient`: it is asked again while it counts as alive, until the time is over. */

@@ -184,7 +184,10 @@ export class ClusterCalls implements Neighbor, OtherProcess {
 
   async command(...asked: Parameters<OtherProcess['command']>) {
     await this.settled([asked[0]]);
-    return this.#finder.command(...asked);
+    const answer = await this.#finder.command(...asked);
+    // It may be on its way here.
+    if (answer.status === 404) await this.settled([asked[0]]);
+    return answer;
   }
 
   /** True while nobody is known to have a call that was given to another node, or is on its way here. */

@@ -1,5 +1,6 @@
 // Commands on calls that may be at another process: the one before this one or after it, or a node of the cluster.
-import { type ErrorCode, NotFoundError, OffhookError, RequestError } from '../../base/errors.js';
+import { NotFoundError, RequestError } from '../../base/errors.js';
+import { fromTold, type ToldError } from '../../base/told-error.js';
 import type { CallControls, SayOptions, SayOutcome } from '../../contract/call-command.js';
 import type { HangUpState } from '../../contract/call-record.js';
 
@@ -56,6 +57,8 @@ export async function carryOut(
     case 'resume-recording':
       await controls.resumeRecording(callId);
       return {};
+    default:
+      throw new RequestError('REQUEST_INVALID', 'This version of the server knows no such command.');
   }
 }
 
@@ -76,10 +79,8 @@ export function controlsOver(
       if (own === undefined) throw new NotFoundError('No such call.');
       return carryOut(own, callId, command);
     }
-    const body = JSON.parse(answer.body) as Carried & {
-      error?: { code: ErrorCode; message: string };
-    };
-    if (body.error !== undefined) throw new OffhookError(body.error.code, body.error.message);
+    const body = JSON.parse(answer.body) as Carried & { error?: ToldError };
+    if (body.error !== undefined) throw fromTold(body.error);
     return body;
   };
   return {
