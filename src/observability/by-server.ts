@@ -10,19 +10,11 @@ export interface MeasuredServer {
 
 /** Servers of different versions may tell a metric in different words: those of the first one stand. */
 export function byServer(measured: readonly MeasuredServer[]): string {
-  const up = measured.map(({ server, text }) => {
-    const told = new Gauge({
-      name: 'offhook_server_up',
-      help: 'In a cluster, by server: 1 if it has told what it measures, else 0.',
-      read: () => Number(text !== undefined),
-    });
-    return { server, text: told.text() + (text ?? '') };
-  });
   const families = new Map<string, { head: string; samples: string }>();
-  for (const { server, text } of up) {
+  for (const { server, text } of measured) {
     const label = pairs(['server'], [server]);
     let name = '';
-    for (const line of text.split('\n')) {
+    for (const line of (upText(text !== undefined) + (text ?? '')).split('\n')) {
       const [, kind, named = ''] = /^# (HELP|TYPE) (\S+) /.exec(line) ?? [];
       if (kind === 'HELP') name = named;
       const family = families.get(name) ?? { head: '', samples: '' };
@@ -32,6 +24,14 @@ export function byServer(measured: readonly MeasuredServer[]): string {
     }
   }
   return [...families.values()].map(({ head, samples }) => head + samples).join('');
+}
+
+function upText(isUp: boolean): string {
+  return new Gauge({
+    name: 'offhook_server_up',
+    help: 'In a cluster, by server: 1 if it has told what it measures, else 0.',
+    read: () => Number(isUp),
+  }).text();
 }
 
 function labelled(sample: string, label: string): string {
