@@ -2,6 +2,7 @@
 // the receiver; the server there gives what comes to `receive`, which reads nothing before it knows the sender.
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { certificateComplaint } from '../base/certificate-complaint.js';
 import type { Clock } from '../base/clock.js';
 import { ClusterError, OffhookError } from '../base/errors.js';
 import { pause } from '../base/pause.js';
@@ -83,8 +84,7 @@ export class NodeMessages {
     const proof = provenHead(head, seal);
     const { status, body: answer } = await this.#exchange(to.address, { proof, sealed }, timeoutMs);
     const opened = status === 200 ? seal.open(aboutAnswer(head), answer) : undefined;
-    if (opened === undefined)
-      throw new ClusterError(`The node ${to.nodeId} did not take the message (status ${status}).`);
+    if (opened === undefined) throw new ClusterError(whyNotTaken(status, to));
     const said = JSON.parse(opened.plain.toString('utf8')) as Answered;
     if ('error' in said) throw fromTold(said.error);
     return said.body;
@@ -172,7 +172,12 @@ export class NodeMessages {
     return new Promise((resolve, reject) => {
       const fail = (cause: unknown) => {
         timer.cancel();
-        reject(new ClusterError('The other node did not answer.', { cause }));
+        const complaint = certificateComplaint(cause);
+        const message =
+          complaint === undefined
+            ? 'The other node did not answer.'
+            : `The other node cannot be trusted. ${complaint}`;
+        reject(new ClusterError(message, { cause }));
       };
       const options = {
         method: 'POST',
@@ -228,6 +233,14 @@ function readHead(proven: string, seal: ClusterSeal): Head | undefined {
 function toSaid(error: unknown): ToldError {
   if (OffhookError.isInstance(error)) return toTold(error);
   return { code: 'INTERNAL', message: 'The other node failed.' };
+}
+
+function whyNotTaken(status: number, { nodeId, address }: ClusterNode): string {
+  if (status === REFUSED.elsewhere) return `At ${address} another node answers than ${nodeId}.`;
+  const isOfNode =
+    status === 200 || (status !== REFUSED.foreign && Object.values<number>(REFUSED).includes(status));
+  if (isOfNode) return `The node ${nodeId} did not take the message (status ${status}).`;
+  return `What answers at ${address} is no node of this cluster (status ${status}).`;
 }
 
 function refusal(why: keyof typeof REFUSED): NodeAnswer {

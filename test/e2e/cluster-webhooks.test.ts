@@ -72,7 +72,7 @@ function ownerOf(phones: ClusterPhones): ServedPhone {
 /** No webhook comes to the server that has the call. */
 function awayFromOwner(phones: ClusterPhones): void {
   let count = 0;
-  phones.proxy.choose((request, ports) => {
+  phones.proxy.choose((_, ports) => {
     const stated = phones.facts.filter(({ type }) => type !== 'call.ended').length > 0;
     const others = stated ? ports.filter((port) => port !== ownerOf(phones).port) : ports;
     count += 1;

@@ -26,23 +26,30 @@ export class ClusterProcesses implements AsyncDisposable {
   readonly proxy: RoundRobinProxy;
   readonly processes: ClusterProcess[] = [];
   readonly #redis: string;
+  readonly #env: NodeJS.ProcessEnv;
 
-  private constructor(simulator: CarrierSimulator, proxy: RoundRobinProxy, redis: string) {
+  private constructor(
+    simulator: CarrierSimulator,
+    proxy: RoundRobinProxy,
+    { redis, env }: { redis: string; env: NodeJS.ProcessEnv },
+  ) {
     this.simulator = simulator;
     this.proxy = proxy;
     this.#redis = redis;
+    this.#env = env;
   }
 
-  /** No server yet; the broker of those that come is at `redis`. */
+  /** None yet, with their broker at `redis`. `env`: what each has beside the variables of this process. */
   static async on(
     id: CarrierId,
     redis: string,
+    env: NodeJS.ProcessEnv = {},
     options: Partial<SimulatorOptions> = {},
   ): Promise<ClusterProcesses> {
     const proxy = await startRoundRobinProxy();
     const at = { url: proxy.url, webhookHost: PUBLIC_HOST };
     const { simulator } = await startCarrier(id, { ...at, ...options });
-    return new ClusterProcesses(simulator, proxy, redis);
+    return new ClusterProcesses(simulator, proxy, { redis, env });
   }
 
   /** Three servers with their broker at `redis`. */
@@ -53,7 +60,7 @@ export class ClusterProcesses implements AsyncDisposable {
     serve: ForkedOptions = {},
     options: Partial<SimulatorOptions> = {},
   ): Promise<ClusterProcesses> {
-    const processes = await ClusterProcesses.on(id, redis, options);
+    const processes = await ClusterProcesses.on(id, redis, {}, options);
     for (let count = 0; count < 3; count += 1) await processes.fork(cluster, serve);
     return processes;
   }
@@ -75,6 +82,7 @@ export class ClusterProcesses implements AsyncDisposable {
         ...serve,
       },
       patienceMs: PATIENCE_MS,
+      env: this.#env,
     });
     const process: ClusterProcess = {
       ...forked,

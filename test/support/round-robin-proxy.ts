@@ -1,5 +1,10 @@
 // A load balancer: each request and each stream goes to the next of several servers, and to the one behind it where that is not there.
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as requestHttp,
+} from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 

@@ -75,11 +75,16 @@ export interface ForkedPhone extends Told {
   drain(): Promise<void>;
 }
 
-/** A server in a process of its own, which can be killed. Resolves when it listens. */
+/** A server in a process of its own, which can be killed. Resolves when it listens; rejects with what it said where it ends before. */
 export async function forkPhone(
   simulator: CarrierSimulator,
   port: number,
-  { agent = {}, serve, patienceMs }: { agent?: object; serve: object; patienceMs: number },
+  {
+    agent = {},
+    serve,
+    patienceMs,
+    env = {},
+  }: { agent?: object; serve: object; patienceMs: number; env?: NodeJS.ProcessEnv },
 ): Promise<ForkedPhone> {
   const settings = {
     carrier: { id: simulator.carrier, options: carrierCredentials(simulator) },
@@ -88,7 +93,10 @@ export async function forkPhone(
     number: OWN_NUMBER,
     host: PUBLIC_HOST,
   };
-  const child = fork(CHILD, [JSON.stringify(settings)], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  const child = fork(CHILD, [JSON.stringify(settings)], {
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: { ...process.env, ...env },
+  });
   const [started, ended, facts, log]: [string[], CallRecord[], CallEvent[], string[]] = [[], [], [], []];
   let [isListening, isDrained] = [false, false];
   child.on(
@@ -122,7 +130,14 @@ export async function forkPhone(
     },
   };
   try {
-    await eventually('a server', () => (isListening ? true : undefined), patienceMs);
+    await eventually(
+      'a server',
+      () => {
+        if (!isListening && child.exitCode !== null) throw new Error(`the server ended:\n${log.join('')}`);
+        return isListening ? true : undefined;
+      },
+      patienceMs,
+    );
   } catch (error) {
     await forked.kill();
     throw error;

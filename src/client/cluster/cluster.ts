@@ -21,6 +21,7 @@ import type { PhoneServer } from '../../server/server.js';
 import type { Forget } from '../forget.js';
 import { ClusterCalls, type ClusterCallsParts } from './cluster-calls.js';
 import { ClusterFacts } from './cluster-facts.js';
+import { AddressCheck } from './address-check.js';
 import { KeptStates } from './kept-states.js';
 import { LeavingCalls } from './leaving-calls.js';
 import { NodeSound } from './node-sound.js';
@@ -62,6 +63,7 @@ export class Cluster {
   readonly #parts: ClusterParts;
   readonly #facts: ClusterFacts;
   readonly #states: KeptStates;
+  readonly #addresses: AddressCheck;
   /** Those of all servers. */
   readonly recordings: NodeRecordings;
   /** That of calls of all servers. */
@@ -103,6 +105,7 @@ export class Cluster {
     const { recordings: own, options } = parts;
     this.recordings = new NodeRecordings({ ...parts, address: options.address, own, coordinator });
     this.sound = new NodeSound({ ...parts, coordinator });
+    this.#addresses = new AddressCheck({ ...parts, address: options.address, coordinator });
     bus.subscribe((fact) => this.#stated(fact));
   }
 
@@ -237,6 +240,7 @@ export class Cluster {
       ...calls.handlers,
       ...this.recordings.handlers,
       ...this.sound.handlers,
+      reach: async (_ask, { from }) => ({ because: (await this.#addresses.complaintOf(from)) ?? null }),
       news: missed.answer,
       ended: missed.ended,
       refused: async (call, about) => {
@@ -285,6 +289,7 @@ export class Cluster {
     };
     const parts = { nodeId, clock, logger, coordinator, store, hasPending, isCurrent, takeOver, gone };
     this.#orphaned = new OrphanedCalls(parts);
+    this.#addresses.start();
     this.#tidy();
     this.#look(server, true);
   }
@@ -301,6 +306,7 @@ export class Cluster {
     this.#looking?.cancel();
     this.#leaving?.close();
     this.#stalls?.close();
+    this.#addresses.close();
     this.#states.close();
     this.#orphaned?.close();
     this.#missed?.close();

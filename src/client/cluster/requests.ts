@@ -106,6 +106,8 @@ export interface NodeRequests {
   /** The last calls that are over. */
   ended: { readonly ask: object; readonly answer: { readonly calls: readonly EndedCall[] } };
   command: { readonly ask: RemoteCommand; readonly answer: Carried };
+  /** Has the node ask the one who asks, at the address of that. `because`: why that is not reached; null where it is. */
+  reach: { readonly ask: object; readonly answer: { readonly because: string | null } };
   /** Deletes a call that is over, on all nodes. */
   forget: { readonly ask: object; readonly answer: ForgetOutcome };
   /** What a node measures, in the text exposition format. */

@@ -1,5 +1,6 @@
 // One connection to the broker. Who asks waits for its own time and goes on without an answer; the connection stays, because a slow broker answers later. It ends
 // once nothing at all has been answered for a while, and until another one is up every question fails at once.
+import { certificateComplaint } from '../../base/certificate-complaint.js';
 import type { Clock, Timer } from '../../base/clock.js';
 import { ClusterError, ConfigError } from '../../base/errors.js';
 import type { ClusterMeters } from '../../base/meters.js';
@@ -15,6 +16,8 @@ export type Argument = string | Buffer;
 
 /** What the broker answers while it cannot do its work, but will. */
 const AWAY = /^(?:LOADING|MASTERDOWN|CLUSTERDOWN|READONLY|TRYAGAIN)\b/;
+
+const OUT_OF_MEMORY = 'The broker is out of memory and takes nothing new: raise its maxmemory.';
 
 type Client = ReturnType<RedisPackage['createClient']>;
 type TypeMapping = Readonly<Record<number, BufferConstructor>>;
@@ -70,6 +73,11 @@ export class RedisLink {
       this.#connection = connection;
     } catch (cause) {
       client.destroy();
+      const complaint = certificateComplaint(cause);
+      if (complaint !== undefined)
+        throw new ConfigError('CONFIG_INVALID', `The broker in cluster.url cannot be trusted. ${complaint}`, {
+          cause,
+        });
       throw cause instanceof ConfigError ? cause : away(cause);
     } finally {
       timer.cancel();
@@ -101,7 +109,12 @@ export class RedisLink {
       // A script that it does not know is given to it next.
       if (!isRefused || !cause.message.startsWith('NOSCRIPT')) meters?.askFailed('broker');
       if (isRefused && !AWAY.test(cause.message))
-        throw new ClusterError('The broker refused a command.', { cause });
+        throw new ClusterError(
+          cause.message.startsWith('OOM') ? OUT_OF_MEMORY : 'The broker refused a command.',
+          {
+            cause,
+          },
+        );
       if (!(cause instanceof ClusterError)) this.#drop(connection);
       throw cause instanceof ClusterError ? cause : away(cause);
     }
