@@ -57,7 +57,7 @@ export interface FoundCall extends CallOwner {
 export interface AskedOthers {
   /** Undefined for one that no other node is known to have. */
   readonly owner?: CallOwner | undefined;
-  /** `none`: neither the broker nor any other node answers. `some`: one does not that may live. */
+  /** `none`: neither the broker nor any other node answers. `some`: one does not that may live, or it is arriving at one. */
   readonly heard: 'all' | 'some' | 'none';
 }
 
@@ -209,7 +209,8 @@ export class CallFinder implements OtherProcess {
     const owner = had.toSorted((a, b) => b.term - a.term)[0];
     const answered = new Set(answers.map(([nodeId]) => nodeId));
     const isAwaited = ({ nodeId }: ClusterNode) => !answered.has(nodeId) && this.#mayLive(nodeId);
-    const heard = others.some(isAwaited) ? 'some' : 'all';
+    const isArriving = answers.some(([, places]) => places.some(({ state }) => state === 'arriving'));
+    const heard = isArriving || others.some(isAwaited) ? 'some' : 'all';
     return { owner: owner?.nodeId === this.#parts.nodeId ? undefined : owner, heard };
   }
 
@@ -324,7 +325,9 @@ function isTheirs(
   if (term > own.term || state === 'expected') return term > own.term;
   // Facts of both are in this term: an end that has fewer of them would be seen by nobody.
   if (state === 'ended') return isPending;
-  if (state === 'arriving' || hasStream) return isPending || term === own.term;
+  // Who has its stream, and not the rest, asks this node for that: who has left it by then has nothing to give.
+  if (state === 'arriving') return false;
+  if (hasStream) return isPending || term === own.term;
   if (term < own.term) return false;
   // Who has ended it has all that its stream brought.
   if ((state === 'closing') !== isClosing) return !isClosing;

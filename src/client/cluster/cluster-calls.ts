@@ -55,7 +55,7 @@ const STATE_MS = 1000;
 const LOOK_MS = 50;
 /** No caller waits for the answer of a node whose lease has run out: one that only stands still for a moment may take so long. */
 const ORPHAN_PROBE_MS = 1000;
-const WAITING = 'another server that cannot be asked may have the call: its end waits';
+const WAITING = 'another server may have the call, and has yet to say so: this one waits';
 /** Late reports of a call find its last node for so long. */
 const ENDED_MS = 60 * 60_000;
 
