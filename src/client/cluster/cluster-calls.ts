@@ -640,9 +640,10 @@ export class ClusterCalls implements Neighbor, OtherProcess {
       (now?.term ?? 0) + 1,
       record === undefined ? 1 : termAfter(record, nodeId),
     );
+    // At the same time: a slow broker is waited for once. Who had the call keeps no state of it any more.
+    const asked = this.#until(by, this.#coordinator.stateOf(callId));
     const winner = await this.#claim(callId, term, { isUnhurried });
     if (winner.nodeId !== nodeId) return winner;
-    const asked = this.#until(by, this.#coordinator.stateOf(callId));
     // Without a state it would end here: a broker that is only slow says whether another node has it.
     const sure =
       isStreamThere || isUnhurried
