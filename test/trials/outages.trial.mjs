@@ -52,7 +52,7 @@ const LINES = 12;
 /** A server that the machine gives no time for so long, or the network between them, does not answer the others as long as they wait for it. */
 const UNANSWERED_MS = 250;
 /** While the broker is away as well, it is then as one that is cut off from all of them, or dies: a cluster is not safe from that yet, see `docs/cluster.md`. */
-const AROUND_STALL_MS = 3000;
+const AROUND_STALL_MS = 1000;
 /** A trial of which more was beside a machine without time says nothing. */
 const MOST_EXCUSED = 1 / 3;
 
@@ -309,7 +309,7 @@ function besideStalls({ cluster, stalls }) {
     calls.set(callId, { from: Math.min(from, at), to: Math.max(to, at) });
   }
   const isBeside = (/** @type {{ from: number, to: number }} */ { from, to }) =>
-    short.some((at) => at > from - AROUND_STALL_MS && at < to + AROUND_MS);
+    short.some((at) => at > from - AROUND_STALL_MS && at < to + AROUND_STALL_MS);
   return new Set([...calls].filter(([, span]) => isBeside(span)).map(([callId]) => callId));
 }
 
@@ -434,8 +434,10 @@ async function judge(round, { title, hasMet }) {
     'a hang-up that is asked at any server is done',
     late
       .filter(
-        ({ at, tookMs = Number.POSITIVE_INFINITY }) =>
-          tookMs > LATE_HANG_UP_MS && stalls.between(at, at + LATE_HANG_UP_MS) < HANG_UP_MS,
+        ({ at, by, owner, tookMs = Number.POSITIVE_INFINITY }) =>
+          tookMs > LATE_HANG_UP_MS &&
+          stalls.between(at, at + LATE_HANG_UP_MS) < HANG_UP_MS &&
+          [by, owner].every((node) => (node?.lateMs(at, at + LATE_HANG_UP_MS) ?? 0) < HANG_UP_MS),
       )
       .map(
         ({ callId, at, by, owner, status, tookMs }) =>

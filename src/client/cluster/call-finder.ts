@@ -2,13 +2,7 @@
 import type { Clock } from '../../base/clock.js';
 import { OffhookError, RequestError } from '../../base/errors.js';
 import { pause } from '../../base/pause.js';
-import {
-  BROKER_MS,
-  type CallOwner,
-  type ClusterNode,
-  type Coordinator,
-  LEASE_MS,
-} from '../../cluster/coordinator.js';
+import { type CallOwner, type ClusterNode, type Coordinator, LEASE_MS } from '../../cluster/coordinator.js';
 import { termOf } from '../../events/reduce.js';
 import type { CallStore } from '../../stores/call-store.js';
 import { COMMAND_MS } from '../handover/predecessor.js';
@@ -32,6 +26,8 @@ const PATIENCE_MS = 100;
 export const GONE_MS = 2 * LEASE_MS;
 /** A broker that has not answered by then may stand still: the nodes are asked as well. */
 const HASTE_MS = 30;
+/** Whoever commands a call would take one that is not found for one that is over: that is looked for as long as nodes are asked. */
+const COMMANDED_MS = 2 * PROBE_MS;
 /** A call goes on from node to node no more often than that, while one message looks for it. */
 const MAX_HOPS = 3;
 /** A node that has just joined is known by then. */
@@ -93,7 +89,7 @@ export class CallFinder implements OtherProcess {
   }
 
   async command(callId: string, command: RemoteCommand, { timeoutMs = COMMAND_MS } = {}) {
-    const owner = await this.find(callId, { by: this.#parts.clock.now() + BROKER_MS });
+    const owner = await this.find(callId, { by: this.#parts.clock.now() + COMMANDED_MS });
     if (owner === undefined || owner.nodeId === this.#parts.nodeId) return { status: 404, body: '' };
     try {
       const request = { type: 'command', callId, ask: command } as const;

@@ -21,8 +21,8 @@ const MAX_LINES = 5000;
 
 /** Calls of all servers. Callers want more. */
 export const MAX_CALLS = 6;
-/** All callers come from one address. Each server may take a call more while the broker is away, and one that was killed leaves its places for a while. */
-const MAX_STREAMS = 2 * MAX_CALLS;
+/** All callers come from one address. While the broker is away, each server has its share of what is left, and those that end leave theirs to nobody else. */
+const MAX_STREAMS = 3 * MAX_CALLS;
 
 const HOUR_MS = 3_600_000;
 /** Carrier B dates what it signs: a server whose clock is further off takes nothing of it. */
