@@ -52,7 +52,9 @@ const LINES = 12;
 /** A server that the machine gives no time for so long, or the network between them, does not answer the others as long as they wait for it. */
 const UNANSWERED_MS = 250;
 /** While the broker is away as well, it is then as one that is cut off from all of them, or dies: a cluster is not safe from that yet, see `docs/cluster.md`. */
-const AROUND_STALL_MS = 1000;
+const AROUND_STALL_MS = 2000;
+/** Of a server that is cut off, an answer may be lost that it has just given: the next server is asked, and turns the caller away as well. */
+const ANSWER_LOST_MS = 1000;
 /** A trial of which more was beside a machine without time says nothing. */
 const MOST_EXCUSED = 1 / 3;
 
@@ -313,6 +315,22 @@ function besideStalls({ cluster, stalls }) {
   return new Set([...calls].filter(([, span]) => isBeside(span)).map(([callId]) => callId));
 }
 
+/** Calls that a server turned away as it was cut off. @param {Round} round @returns {Set<string>} */
+function turnedAwayUnheard({ schedule }) {
+  const found = schedule.played
+    .filter(({ name }) => name === CUT_OFF)
+    .flatMap(({ node, from }) =>
+      (node?.facts ?? []).filter(
+        (fact) =>
+          fact.type === 'call.ended' &&
+          fact.endReason === 'over-capacity' &&
+          fact.at > from &&
+          fact.at < from + ANSWER_LOST_MS,
+      ),
+    );
+  return new Set(found.map(({ callId }) => callId));
+}
+
 /** @param {Round} round @param {{ title: string, hasMet: boolean }} about `hasMet`: servers may have died while the broker was away. @returns {Promise<Map<string, string[]>>} */
 async function judge(round, { title, hasMet }) {
   const { cluster, schedule, stalls } = round;
@@ -351,7 +369,7 @@ async function judge(round, { title, hasMet }) {
     );
   const beside = besideStalls(round);
   const carrierIdsBeside = [...idOf].filter(([, callId]) => beside.has(callId)).map(([id]) => id);
-  const idsBeside = [...beside, ...carrierIdsBeside];
+  const idsBeside = [...beside, ...carrierIdsBeside, ...turnedAwayUnheard(round)];
   /** The same of calls, but for those of which nothing can be said. */
   const checkCalls = (/** @type {string} */ sentence, /** @type {readonly string[]} */ found) =>
     check(

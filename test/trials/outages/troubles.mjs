@@ -262,7 +262,7 @@ export class Schedule {
     const name = this.#queue.length > 0 ? /** @type {string} */ (possible[0]) : this.#dice.pick(possible);
     const at = this.#queue.indexOf(name);
     if (at !== -1) this.#queue.splice(at, 1);
-    const running = this.#run(name, until).finally(() => this.#running.delete(running));
+    const running = this.#run(name, { until, isDue: at !== -1 }).finally(() => this.#running.delete(running));
     this.#running.add(running);
   }
 
@@ -284,20 +284,20 @@ export class Schedule {
     return this.#cluster.ready.filter((node) => node.isUntouched(Date.now()));
   }
 
-  /** What it may last, so that there is time for those that are still to come. @param {string} name @param {number} until */
-  #lasting(name, until) {
+  /** What it may last, so that there is time for those that are still to come. `isDue`: it is one of those. @param {string} name @param {{ until: number, isDue: boolean }} about */
+  #lasting(name, { until, isDue }) {
     const [least, most] = /** @type {Trouble} */ (TROUBLES[name]).lastsMs;
     const wanted = this.#dice.between(least, most);
-    if (this.#queue.length === 0) return Math.max(0, Math.min(wanted, until - Date.now()));
+    if (!isDue) return Math.max(0, Math.min(wanted, until - Date.now()));
     const rest = this.#queue.reduce((sum, each) => sum + leastMs(each), leastMs(name) - least);
     return Math.max(least, Math.min(wanted, until - Date.now() - rest));
   }
 
-  /** @param {string} name @param {number} until */
-  async #run(name, until) {
+  /** @param {string} name @param {{ until: number, isDue: boolean }} about */
+  async #run(name, about) {
     const { of, begin } = /** @type {Trouble} */ (TROUBLES[name]);
     const node = this.#dice.pick(this.#targets);
-    const lasts = this.#lasting(name, until);
+    const lasts = this.#lasting(name, about);
     const manner = this.#dice.pick(MANNERS);
     const own = {
       name,
