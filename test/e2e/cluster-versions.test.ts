@@ -5,6 +5,7 @@ import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import { asksUpon } from '../support/asking-caller.js';
 import { eventually } from '../support/carrier-phone.js';
 import { ClusterPhones } from '../support/cluster-phones.js';
+import { listenTo } from '../support/event-stream.js';
 
 /** What is stated from now on is stated as a later version may: with a field and a fact more. */
 function stateAsLater(): void {
@@ -21,6 +22,7 @@ describe.each(SIMULATED_CARRIERS)('servers of a cluster, on %s', { timeout: 60_0
   it('pass on facts that they do not know, and go on with a call that has some', async () => {
     stateAsLater();
     await using phones = await ClusterPhones.three(id);
+    const pages = await Promise.all(phones.phones.map(({ server }) => listenTo(server.url)));
     const isMoved = new AbortController();
     const calling = phones.simulator.call({ script: asksUpon(isMoved.signal) });
     const moods = () => phones.facts.filter(({ type }) => String(type) === 'mood.changed');
@@ -38,6 +40,12 @@ describe.each(SIMULATED_CARRIERS)('servers of a cluster, on %s', { timeout: 60_0
     expect(record?.transcript.map(({ role }) => role)).toEqual(['agent', 'user', 'agent']);
     for (const other of others) expect(other).toEqual(record);
     expect(new Set(moods().map(({ nodeId }) => nodeId)).size).toBeGreaterThan(1);
+    for (const page of pages) {
+      const shown = page.facts.filter(({ type }) => String(type) === 'mood.changed');
+      expect(shown).toEqual(moods().toSorted((a, b) => a.term - b.term || a.seq - b.seq));
+      page.close();
+    }
+    for (const { logger } of phones.phones) expect(logger.sentences('error')).toEqual([]);
     expect([phones.started.length, phones.ended.length]).toEqual([1, 1]);
   });
 });
