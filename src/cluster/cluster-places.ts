@@ -11,6 +11,8 @@ const RENEW_MS = 5000;
 const BEAT_MS = 1000;
 /** A broker that is back, or has lost what it had, is told every place of every node by then, in milliseconds: until then it knows too few. */
 const SETTLE_MS = 3000;
+/** It is found within this time, in milliseconds, that a broker has lost what it had. What it says before that is too little. */
+const FOUND_MS = 2500;
 /** No caller waits for it. */
 const CALM: Patience = { isUnhurried: true };
 /** Places that are renewed at once. */
@@ -60,7 +62,10 @@ export class ClusterPlaces {
   tellAgain(): void {
     // Who is back is told in any case.
     this.#wasThere = false;
-    for (const pool of this.#pools.values()) pool.distrust();
+    for (const pool of this.#pools.values()) {
+      pool.recallTaken();
+      pool.distrust();
+    }
   }
 
   /** The process stood still: others may have taken by now what was free. Without a broker, nobody would ever say how many are. */
@@ -109,6 +114,8 @@ export class PlacePool {
   readonly #handedOn = new Set<string>();
   /** When the broker last said it: how many were taken, and how many of them here. */
   #known = { taken: 0, held: 0 };
+  /** The most that were taken of late, and when that was, on the clock. */
+  #most = { taken: 0, at: Number.NEGATIVE_INFINITY };
   /** Until then the broker may know too few places, on the clock. */
   #distrustedUntil = Number.NEGATIVE_INFINITY;
 
@@ -137,6 +144,12 @@ export class PlacePool {
   /** Goes by the share for a while, also where the broker is there. */
   distrust(): void {
     this.#distrustedUntil = this.#parts.clock.now() + SETTLE_MS;
+  }
+
+  /** The broker has lost what it had, and may have said since how little is left: the share is of what was free before. */
+  recallTaken(): void {
+    if (!this.#isTrusted || this.#parts.clock.now() > this.#most.at + FOUND_MS) return;
+    this.#known = { taken: Math.max(this.#known.taken, this.#most.taken), held: this.#held.size };
   }
 
   /** The share of this node is what it has, until the broker says how many are taken. */
@@ -232,7 +245,10 @@ export class PlacePool {
   }
 
   #learn(taken: number): void {
-    if (this.#isTrusted) this.#known = { taken, held: this.#held.size };
+    if (!this.#isTrusted) return;
+    this.#known = { taken, held: this.#held.size };
+    const now = this.#parts.clock.now();
+    if (taken >= this.#most.taken || now > this.#most.at + FOUND_MS) this.#most = { taken, at: now };
   }
 
   /** The broker knows every place. */

@@ -245,6 +245,19 @@ describe('ClusterPlaces', () => {
       },
     );
 
+    it('what was free before it lost everything is shared, whatever it said before that was found', async () => {
+      const [one, two, three] = await open(6);
+      for (const call of ['v', 'w']) await one!.pool.take(call);
+      for (const call of ['x', 'y']) await two!.pool.take(call);
+      await three!.pool.take('z');
+      await clock.advanceAsync(1000);
+      cluster.placesOf('calls').clear();
+      await clock.advanceAsync(1000);
+      for (const { places } of nodes) places.tellAgain();
+      away(true);
+      expect(await takeAll('late')).toEqual([1, 1, 1]);
+    });
+
     it('a node keeps what it has, and the rest is shared', async () => {
       const [one, two] = await open(10);
       for (let call = 0; call < 6; call += 1) await one!.pool.take(`early-${call}`);

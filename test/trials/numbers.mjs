@@ -8,3 +8,5 @@ export const CREDENTIALS = {
   apiKey: 'KEY0123456789',
   connectionId: '1700000000000000001',
 };
+/** What a server of the next version states, and the others do not know. */
+export const UNKNOWN_FACT = 'mood.changed';

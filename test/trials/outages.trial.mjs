@@ -1,12 +1,12 @@
-// Outages: servers of a cluster and their broker fail in all ways that are named, while callers talk; on both carriers in turn. What must hold of a cluster
-// is checked meanwhile and at the end.
+// Outages: servers of a cluster and their broker fail in all ways that are named, while callers talk; on both carriers, each with a cluster of its own, beside each
+// other. What must hold of a cluster is checked meanwhile and at the end.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MAX_CALLS, TrialCluster } from './outages/cluster.mjs';
-import { badEnds, badOrder, badRecords, longestOverlaps, missing } from './outages/judge.mjs';
-import { BROKER_BACK_MS, CUT_OFF, NAMES, Schedule } from './outages/troubles.mjs';
-import { OWN_NUMBER } from './numbers.mjs';
+import { MAX_CALLS, TrialCluster, UNLIKE_OTHERS } from './outages/cluster.mjs';
+import { badEnds, badOrder, badRecords, longestOverlaps, missing, silenceOf } from './outages/judge.mjs';
+import { BROKER_BACK_MS, CUT_OFF, deal, KILLED, NAMES, STANDS_STILL, Schedule } from './outages/troubles.mjs';
+import { OWN_NUMBER, UNKNOWN_FACT } from './numbers.mjs';
 import { createDice, pause, Verdict } from './world.mjs';
 
 /** What the simulated carrier says of a command for a call that it has told to be over. */
@@ -40,10 +40,23 @@ const LATE_HANG_UP_MS = 3000;
 const HOLE_MS = 120;
 /** Whoever spoke hears something within this, whatever died. */
 const SILENCE_MS = 20_000;
+/** A caller hears nothing for so long where a server dies, or its connections break. */
+const DEAD_MS = 3000;
+/** And where one goes silent without closing them. */
+const SILENT_MS = 9000;
+const TOO_MANY_STREAMS = 'Too many streams from this address';
 /** Before and behind a hole, the machine may have been short of time. */
 const AROUND_MS = 500;
 const SHORT_OF_TIME_MS = 60;
 const LINES = 12;
+/** A server that the machine gives no time for so long, or the network between them, does not answer the others as long as they wait for it. */
+const UNANSWERED_MS = 250;
+/** While the broker is away as well, it is then as one that is cut off from all of them, or dies: a cluster is not safe from that yet, see `docs/cluster.md`. */
+const AROUND_STALL_MS = 2000;
+/** Of a server that is cut off, an answer may be lost that it has just given: the next server is asked, and turns the caller away as well. */
+const ANSWER_LOST_MS = 1000;
+/** A trial of which more was beside a machine without time says nothing. */
+const MOST_EXCUSED = 1 / 3;
 
 /** @typedef {import('./outages/cluster.mjs').ClusterNode} ClusterNode */
 /** @typedef {import('./world.mjs').Dice} Dice */
@@ -70,6 +83,16 @@ class StallLog {
     );
   }
 
+  /** When they were as long. @param {number} leastMs */
+  of(leastMs) {
+    return this.#stalls.filter(({ ms }) => ms >= leastMs).map(({ at }) => at);
+  }
+
+  /** Of a time, all of them. @param {number} from @param {number} to */
+  sum(from, to) {
+    return this.#stalls.filter(({ at }) => at >= from && at <= to).reduce((all, { ms }) => all + ms, 0);
+  }
+
   close() {
     clearInterval(this.#timer);
   }
@@ -85,6 +108,7 @@ class Round {
   asked = [];
   /** More calls than there may be: how many, at which time. @type {string[]} */
   tooMany = [];
+  isPlayed = false;
   /** @type {Set<Promise<void>>} */
   #calls = new Set();
 
@@ -101,9 +125,9 @@ class Round {
     return `${((at - this.beganAt) / 1000).toFixed(1)} s`;
   }
 
-  /** Callers call until then. @param {Dice} dice @param {number} until */
+  /** Callers call until all was played. @param {Dice} dice @param {number} until When that is, if all goes well. */
   async ring(dice, until) {
-    while (Date.now() < until) {
+    while (!this.isPlayed) {
       const call = this.#call(dice, until).finally(() => this.#calls.delete(call));
       this.#calls.add(call);
       await pause(dice.between(...RING_EVERY_MS));
@@ -131,11 +155,11 @@ class Round {
     }
   }
 
-  /** Somebody hangs up and transfers calls at any server until then. @param {Dice} dice @param {number} until */
-  async ask(dice, until) {
+  /** Somebody hangs up and transfers calls at any server until all was played. @param {Dice} dice */
+  async ask(dice) {
     /** @type {Promise<void>[]} */
     const asking = [];
-    while (Date.now() < until) {
+    while (!this.isPlayed) {
       await pause(dice.between(...ASK_EVERY_MS));
       const by = dice.pick(this.cluster.ready.filter((node) => node.isUntouched(Date.now())));
       const what = dice.pick(/** @type {const} */ (['hangup', 'hangup', 'transfer']));
@@ -223,8 +247,92 @@ async function heldPlaces({ broker }) {
   return held;
 }
 
-/** @param {Round} round @param {string} title @returns {Promise<Map<string, string[]>>} */
-async function judge(round, title) {
+/**
+ * What callers heard of servers that died, or went silent. `lateMs`: what the machine did not give to those who take part.
+ * @param {Round} round @returns {{ ms: number, boundMs: number, lateMs: number, told: string }[]}
+ */
+function silencesOf(round) {
+  const { cluster, schedule, stalls, reports } = round;
+  const facts = cluster.nodes.flatMap((node) => node.facts);
+  const legs = new Map(cluster.simulator.legs.map((leg) => [leg.carrierCallId, leg]));
+  const idOf = new Map(
+    facts.flatMap((fact) =>
+      'carrierCallId' in fact && fact.carrierCallId !== null ? [[fact.carrierCallId, fact.callId]] : [],
+    ),
+  );
+  return schedule.played.flatMap(({ name, node, from, manner }) => {
+    if (node === undefined || ![KILLED, CUT_OFF, ...STANDS_STILL].includes(name)) return [];
+    const isAbrupt = name === KILLED || (name === CUT_OFF && manner === 'refused');
+    const boundMs = isAbrupt ? DEAD_MS : SILENT_MS;
+    const others = cluster.living.filter((each) => each !== node);
+    return reports.flatMap(({ carrierCallId, agentSpeech, callerSpeech, durationMs }) => {
+      const callId = idOf.get(carrierCallId) ?? '';
+      const all = cluster.balancer.streams.filter((each) => each.callId === callId);
+      const stream = all.findLast(({ openedAt }) => openedAt <= from);
+      const originAt = legs.get(carrierCallId)?.reports[0]?.startedAt;
+      if (stream?.port !== node.front.port || stream.closedAt < from || originAt === undefined) return [];
+      // Who has no stream any more is on the line until the call is over.
+      const isGoneOn = all.some(({ openedAt }) => openedAt > from);
+      const over = facts.find(
+        (fact) =>
+          fact.callId === callId && fact.at > from && /^(?:call\.ended|transfer\.updated)$/.test(fact.type),
+      );
+      const streamEndMs = durationMs ?? 0;
+      const overMs = (over?.at ?? Number.POSITIVE_INFINITY) - originAt;
+      const endMs = isGoneOn || !isAbrupt ? Math.min(streamEndMs, overMs) : overMs;
+      const { silentMs: ms, untilMs } = silenceOf({ agentSpeech, callerSpeech, endMs }, from - originAt);
+      const until = originAt + untilMs;
+      const lateMs = stalls.sum(from, until) + Math.max(0, ...others.map((each) => each.lateMs(from, until)));
+      const told = `${callId} at ${round.since(from)}: ${ms} ms, as ${name} (${node.name}); the machine was late by ${Math.round(lateMs)} ms`;
+      return [{ ms, boundMs, lateMs, told }];
+    });
+  });
+}
+
+/**
+ * Calls that were up while the machine gave no time to a server and the broker was away.
+ * @param {Round} round @returns {Set<string>}
+ */
+function besideStalls({ cluster, stalls }) {
+  const away = cluster.nodes.flatMap((node) => node.away);
+  const short = [
+    ...stalls.of(UNANSWERED_MS),
+    ...cluster.nodes.flatMap((node) =>
+      node
+        .stallsOf(UNANSWERED_MS)
+        // It stood still because it was to.
+        .filter((at) => node.touched.every(({ from, to }) => at < from || at > to + AROUND_MS)),
+    ),
+  ].filter((at) => away.some((awayAt) => Math.abs(awayAt - at) < AROUND_STALL_MS));
+  /** @type {Map<string, { from: number, to: number }>} */
+  const calls = new Map();
+  for (const { callId, at } of cluster.nodes.flatMap((node) => node.facts)) {
+    const { from, to } = calls.get(callId) ?? { from: at, to: at };
+    calls.set(callId, { from: Math.min(from, at), to: Math.max(to, at) });
+  }
+  const isBeside = (/** @type {{ from: number, to: number }} */ { from, to }) =>
+    short.some((at) => at > from - AROUND_STALL_MS && at < to + AROUND_STALL_MS);
+  return new Set([...calls].filter(([, span]) => isBeside(span)).map(([callId]) => callId));
+}
+
+/** Calls that a server turned away as it was cut off. @param {Round} round @returns {Set<string>} */
+function turnedAwayUnheard({ schedule }) {
+  const found = schedule.played
+    .filter(({ name }) => name === CUT_OFF)
+    .flatMap(({ node, from }) =>
+      (node?.facts ?? []).filter(
+        (fact) =>
+          fact.type === 'call.ended' &&
+          fact.endReason === 'over-capacity' &&
+          fact.at > from &&
+          fact.at < from + ANSWER_LOST_MS,
+      ),
+    );
+  return new Set(found.map(({ callId }) => callId));
+}
+
+/** @param {Round} round @param {{ title: string, hasMet: boolean }} about `hasMet`: servers may have died while the broker was away. @returns {Promise<Map<string, string[]>>} */
+async function judge(round, { title, hasMet }) {
   const { cluster, schedule, stalls } = round;
   const seen = await Promise.all(
     cluster.nodes.map(async (node) => {
@@ -243,6 +351,9 @@ async function judge(round, title) {
     .map(({ carrierCallId }) => carrierCallId);
   const all = new Map(seen.flatMap(({ records }) => [...records]));
   const idOf = new Map([...all.values()].map(({ carrierCallId, callId }) => [carrierCallId, callId]));
+  const stated = cluster.nodes.flatMap(({ facts }) => facts).toSorted((a, b) => a.at - b.at);
+  /** On the clock of the trial. */
+  const beganAt = new Map(stated.toReversed().map(({ callId, at }) => [callId, at]));
   /** A server that hears nothing of its carrier cannot know that a call of it is over. @param {string} carrierCallId */
   const wasWithCutOff = (carrierCallId) =>
     schedule.played.some(
@@ -256,6 +367,20 @@ async function judge(round, title) {
       sentence,
       found.map((each) => `${title}: ${each}`),
     );
+  const beside = besideStalls(round);
+  const carrierIdsBeside = [...idOf].filter(([, callId]) => beside.has(callId)).map(([id]) => id);
+  const idsBeside = [...beside, ...carrierIdsBeside, ...turnedAwayUnheard(round)];
+  /** The same of calls, but for those of which nothing can be said. */
+  const checkCalls = (/** @type {string} */ sentence, /** @type {readonly string[]} */ found) =>
+    check(
+      sentence,
+      found.filter((each) => !idsBeside.some((id) => each.includes(id))),
+    );
+  const called = new Set(cluster.nodes.flatMap(({ facts }) => facts.map(({ callId }) => callId)));
+  check(
+    'the machine gave most calls time',
+    beside.size > called.size * MOST_EXCUSED ? [`${beside.size} of ${called.size} calls had none`] : [],
+  );
 
   check('no server ended that nobody had ended', cluster.crashes);
   check('every caller was rung and reported', round.odd);
@@ -263,7 +388,7 @@ async function judge(round, title) {
     'no leg is left up at a carrier',
     legs.filter(({ isOver }) => !isOver).map(({ carrierCallId }) => carrierCallId),
   );
-  check(
+  checkCalls(
     'nothing is done that the carrier refuses',
     legs.flatMap(({ carrierCallId, violations }) =>
       violations
@@ -271,16 +396,17 @@ async function judge(round, title) {
         .map((violation) => `${carrierCallId}: ${violation}`),
     ),
   );
-  check('each call has one end', badEnds(seen));
-  check('every server shows the same single record of each call', [
+  checkCalls('each call has one end', badEnds(seen));
+  checkCalls('every server shows the same single record of each call', [
     ...hadStream.filter((id) => !idOf.has(id)).map((id) => `nobody has a record of ${id}`),
     ...badRecords(seen, {
       carrierCallIds: hadStream,
       // What was lost before a server joined, and after the call had begun, it cannot know.
-      knows: ({ joinedAt }, { startedAt }) => !cluster.losses.some((at) => at > startedAt && at < joinedAt),
+      knows: ({ joinedAt }, { callId }) =>
+        !cluster.losses.some((at) => at > (beganAt.get(callId) ?? at) && at < joinedAt),
     }),
   ]);
-  check(
+  checkCalls(
     'onCallEnd is told once of a call, and of each whose server was not killed',
     [...all.keys()].flatMap((callId) => {
       const told = cluster.nodes.reduce((sum, { ended }) => sum + (ended.get(callId) ?? 0), 0);
@@ -297,8 +423,8 @@ async function judge(round, title) {
     'no dashboard broke off',
     cluster.living.filter(({ dashboard }) => dashboard.hasBroken).map(({ name }) => name),
   );
-  check('every dashboard tells each fact once, in order', badOrder(seen));
-  check('every dashboard tells each fact', missing(seen, { goneAt }));
+  checkCalls('every dashboard tells each fact once, in order', badOrder(seen));
+  checkCalls('every dashboard tells each fact', missing(seen, { goneAt }));
   check(
     `never two sources of sound on one call for ${OVERLAP_MS} ms`,
     [...longestOverlaps(cluster.balancer.streams)]
@@ -307,6 +433,12 @@ async function judge(round, title) {
   );
   check('limits hold', round.tooMany);
   check('no place is kept when its call is over', await heldPlaces(cluster));
+  check(
+    'no call that has a place wants another one for its stream',
+    cluster.balancer.refused
+      .filter(({ answer }) => answer.includes(TOO_MANY_STREAMS))
+      .map(({ callId, at }) => `${callId} at ${round.since(at)}, during ${schedule.at(at).join(', ')}`),
+  );
 
   const hangUps = round.asked.filter(
     ({ what, at, by, owner }) =>
@@ -320,8 +452,10 @@ async function judge(round, title) {
     'a hang-up that is asked at any server is done',
     late
       .filter(
-        ({ at, tookMs = Number.POSITIVE_INFINITY }) =>
-          tookMs > LATE_HANG_UP_MS && stalls.between(at, at + LATE_HANG_UP_MS) < HANG_UP_MS,
+        ({ at, by, owner, tookMs = Number.POSITIVE_INFINITY }) =>
+          tookMs > LATE_HANG_UP_MS &&
+          stalls.between(at, at + LATE_HANG_UP_MS) < HANG_UP_MS &&
+          [by, owner].every((node) => (node?.lateMs(at, at + LATE_HANG_UP_MS) ?? 0) < HANG_UP_MS),
       )
       .map(
         ({ callId, at, by, owner, status, tookMs }) =>
@@ -364,6 +498,12 @@ async function judge(round, title) {
     ),
   );
 
+  const silences = hasMet ? [] : silencesOf(round);
+  check(
+    `no caller hears nothing for more than ${DEAD_MS / 1000} s where a server dies, and ${SILENT_MS / 1000} s where it goes silent`,
+    silences.filter(({ ms, boundMs, lateMs }) => ms > boundMs + lateMs).map(({ told }) => told),
+  );
+
   /** @type {Map<string, number>} */
   const reasons = new Map();
   for (const { endReason } of all.values())
@@ -379,8 +519,18 @@ async function judge(round, title) {
   console.log(
     `  hang-ups while the broker lives: ${took.length}, median ${took[Math.floor(took.length / 2)] ?? '-'} ms, longest ${
       took.at(-1) ?? '-'
-    } ms, ${late.length} above ${HANG_UP_MS} ms; holes beside a machine without time: ${excused}`,
+    } ms, ${late.length} above ${HANG_UP_MS} ms; beside a machine without time: ${beside.size} calls, ${excused} holes`,
   );
+  for (const bound of [DEAD_MS, SILENT_MS]) {
+    const heard = silences.filter(({ boundMs }) => boundMs === bound);
+    const all = heard.map(({ ms }) => ms).toSorted((a, b) => a - b);
+    const excusedToo = heard.filter(({ ms, boundMs, lateMs }) => ms > boundMs && ms <= boundMs + lateMs);
+    console.log(
+      `  silence where a server ${bound === DEAD_MS ? 'dies' : 'goes silent'}: ${all.length} calls, median ${
+        all[Math.floor(all.length / 2)] ?? '-'
+      } ms, longest ${all.at(-1) ?? '-'} ms; beside a machine without time: ${excusedToo.length}`,
+    );
+  }
   for (const { name, node, from, to } of schedule.played)
     console.log(
       `  ${round.since(from)}, for ${((to - from) / 1000).toFixed(1)} s: ${name}${node === undefined ? '' : ` (${node.name})`}`,
@@ -398,7 +548,7 @@ function tellLines({ cluster, beganAt }, breaches) {
         .filter((line) => line.callId === callId)
         .map((line) => ({ at: line.at, text: `${name} logs: ${line.sentence}` })),
       ...facts
-        .filter((fact) => fact.callId === callId && /^call\.|incident|hangup/.test(fact.type))
+        .filter((fact) => fact.callId === callId && /^call\.|incident|hangup|cost/.test(fact.type))
         .map((fact) => ({ at: fact.at, text: `${name} states ${fact.type} (${fact.term}, ${fact.seq})` })),
     ]);
     console.log(`  ${callId}:`);
@@ -409,7 +559,7 @@ function tellLines({ cluster, beganAt }, breaches) {
 
 /** @param {{ seed: number, minutes?: number, seconds?: number, together?: boolean }} options */
 export async function run({ seed, minutes = MINUTES, seconds = minutes * 60, together = false }) {
-  const count = CARRIERS.length * Math.max(1, Math.ceil(seconds / LONGEST_ROUND_S / CARRIERS.length));
+  const count = Math.max(1, Math.ceil(seconds / LONGEST_ROUND_S));
   const folder = mkdtempSync(join(tmpdir(), 'offhook-trial-'));
   // Calls of a trial must not appear on a dashboard that happens to run.
   process.env.XDG_RUNTIME_DIR = folder;
@@ -421,51 +571,71 @@ export async function run({ seed, minutes = MINUTES, seconds = minutes * 60, tog
   const verdict = new Verdict();
   const stalls = new StallLog();
   const dice = createDice(seed);
-  const queue = NAMES.map((name) => ({ name, at: dice.random() }))
-    .toSorted((a, b) => a.at - b.at)
-    .map(({ name }) => name);
   /** @type {Map<string, string[]>} */
   const found = new Map();
+  /** Troubles that were played. @type {Set<string>} */
+  const seen = new Set();
   try {
     for (let index = 0; index < count; index += 1) {
-      const carrier = /** @type {typeof CARRIERS[number]} */ (CARRIERS[index % CARRIERS.length]);
-      const breaches = await playRound({
-        seed: seed * 1000 + index,
-        carrier,
-        seconds: seconds / count,
-        queue,
-        together,
+      const queues = index === 0 ? deal(dice, CARRIERS.length) : [];
+      const playing = CARRIERS.map((carrier, place) => {
+        const own = { seed: seed * 1000 + index * CARRIERS.length + place, queue: queues[place] ?? [] };
+        return playRound({ ...own, carrier, seconds: seconds / count, together });
       });
-      for (const [sentence, more] of breaches) found.set(sentence, [...(found.get(sentence) ?? []), ...more]);
+      for (const { breaches, troubles } of await Promise.all(playing)) {
+        for (const name of troubles) seen.add(name);
+        for (const [sentence, more] of breaches)
+          found.set(sentence, [...(found.get(sentence) ?? []), ...more]);
+      }
     }
   } finally {
     stalls.close();
   }
   for (const [sentence, breaches] of found) verdict.check(sentence, breaches);
+  const listed = [...NAMES, ...Object.values(UNLIKE_OTHERS)];
+  verdict.check(
+    'every trouble was played',
+    listed.filter((name) => !seen.has(name)).map((name) => `not played: ${name}`),
+  );
   return verdict;
 
-  /** @param {{ seed: number, carrier: typeof CARRIERS[number], seconds: number, queue: string[], together: boolean }} plan */
-  async function playRound({ seed: own, carrier, seconds: length, queue: names, together: canMeet }) {
+  /** @param {{ seed: number, carrier: typeof CARRIERS[number], seconds: number, queue: readonly string[], together: boolean }} plan */
+  async function playRound({ seed: own, carrier, seconds: length, queue, together: canMeet }) {
     const begun = Date.now();
-    const servers = createDice(own).between(3, 5);
-    const cluster = await TrialCluster.open({ carrier, servers });
+    const plan = createDice(own);
+    const servers = plan.between(3, 5);
+    const cluster = await TrialCluster.open({ carrier, servers, isAhead: plan.random() < 0.5 });
     try {
-      const schedule = new Schedule(cluster, { dice: createDice(own + 1), queue: names, canMeet });
+      const schedule = new Schedule(cluster, { dice: createDice(own + 1), queue, canMeet });
       const round = new Round(cluster, schedule, stalls);
       const until = begun + (length - CALM_S) * 1000;
       const over = new AbortController();
       const counting = round.count(over.signal);
-      await Promise.all([
-        pause(BEFORE_MS).then(() => schedule.play(until)),
-        round.ring(createDice(own + 2), until),
-        round.ask(createDice(own + 3), until),
-      ]);
+      const playing = pause(BEFORE_MS)
+        .then(() => schedule.play(until))
+        .finally(() => {
+          round.isPlayed = true;
+        });
+      await Promise.all([playing, round.ring(createDice(own + 2), until), round.ask(createDice(own + 3))]);
       await round.settle();
       over.abort();
       await counting;
-      return await judge(round, `${carrier}, cluster of ${servers}`);
+      const about = { title: `${carrier}, cluster of ${servers}`, hasMet: canMeet };
+      return { breaches: await judge(round, about), troubles: troublesOf(cluster, schedule) };
     } finally {
       await cluster.close();
     }
   }
+}
+
+/** Those that a cluster had. @param {TrialCluster} cluster @param {Schedule} schedule */
+function troublesOf(cluster, schedule) {
+  const unlike = cluster.nodes
+    .filter(
+      ({ unlike, facts }) =>
+        unlike !== undefined &&
+        facts.some(({ type }) => unlike !== UNLIKE_OTHERS.version || String(type) === UNKNOWN_FACT),
+    )
+    .map((node) => String(node.unlike));
+  return [...schedule.played.map(({ name }) => name), ...unlike];
 }

@@ -53,7 +53,9 @@ class RecalledLedger implements LateLedger {
 
   constructor(record: CallRecord, environment: CallEnvironment) {
     const at = record.endedAt ?? record.startedAt;
-    this.#stamp = new FactStamp(record.callId, environment, { record, at });
+    // Who had it before this process may have stated what has yet to be heard here.
+    const term = environment.others?.claimedTerm(record.callId);
+    this.#stamp = new FactStamp(record.callId, environment, { record, at, term });
     this.#record = record;
     this.#hangUp = record.hangUp;
     this.#streamUsd = estimateStream(record, environment);

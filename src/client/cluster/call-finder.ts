@@ -3,13 +3,7 @@ import type { Clock } from '../../base/clock.js';
 import { NotFoundError, OffhookError, RequestError } from '../../base/errors.js';
 import { pause } from '../../base/pause.js';
 import { toTold } from '../../base/told-error.js';
-import {
-  BROKER_MS,
-  type CallOwner,
-  type ClusterNode,
-  type Coordinator,
-  LEASE_MS,
-} from '../../cluster/coordinator.js';
+import { type CallOwner, type ClusterNode, type Coordinator, LEASE_MS } from '../../cluster/coordinator.js';
 import { termOf } from '../../events/reduce.js';
 import type { CallStore } from '../../stores/call-store.js';
 import { COMMAND_MS } from '../handover/predecessor.js';
@@ -33,6 +27,8 @@ const PATIENCE_MS = 100;
 export const GONE_MS = 2 * LEASE_MS;
 /** A broker that has not answered by then may stand still: the nodes are asked as well. */
 const HASTE_MS = 30;
+/** Whoever commands a call would take one that is not found for one that is over: that is looked for as long as nodes are asked. */
+const COMMANDED_MS = 2 * PROBE_MS;
 /** A call goes on from node to node no more often than that, while one message looks for it. */
 const MAX_HOPS = 3;
 /** A node that has just joined is known by then. */
@@ -58,7 +54,7 @@ export interface FoundCall extends CallOwner {
 export interface AskedOthers {
   /** Undefined for one that no other node is known to have. */
   readonly owner?: CallOwner | undefined;
-  /** `none`: neither the broker nor any other node answers. `some`: one does not that may live. */
+  /** `none`: neither the broker nor any other node answers. `some`: one does not that may live, or it is arriving at one. */
   readonly heard: 'all' | 'some' | 'none';
 }
 
@@ -97,7 +93,7 @@ export class CallFinder implements OtherProcess {
     const { clock, nodeId } = this.#parts;
     const request = { type: 'command', callId, ask: command } as const;
     let error: OffhookError = new NotFoundError('No such call.');
-    let owner = await this.find(callId, { by: clock.now() + BROKER_MS });
+    let owner = await this.find(callId, { by: clock.now() + COMMANDED_MS });
     for (let hop = 1; owner !== undefined && hop <= MAX_HOPS; hop += 1) {
       try {
         const answered = owner.nodeId === nodeId ? undefined : await this.ask(owner, { request, timeoutMs });
@@ -217,7 +213,8 @@ export class CallFinder implements OtherProcess {
     const owner = had.toSorted((a, b) => b.term - a.term)[0];
     const answered = new Set(answers.map(([nodeId]) => nodeId));
     const isAwaited = ({ nodeId }: ClusterNode) => !answered.has(nodeId) && this.#mayLive(nodeId);
-    const heard = others.some(isAwaited) ? 'some' : 'all';
+    const isArriving = answers.some(([, places]) => places.some(({ state }) => state === 'arriving'));
+    const heard = isArriving || others.some(isAwaited) ? 'some' : 'all';
     return { owner: owner?.nodeId === this.#parts.nodeId ? undefined : owner, heard };
   }
 
@@ -332,7 +329,9 @@ function isTheirs(
   if (term > own.term || state === 'expected') return term > own.term;
   // Facts of both are in this term: an end that has fewer of them would be seen by nobody.
   if (state === 'ended') return isPending;
-  if (state === 'arriving' || hasStream) return isPending || term === own.term;
+  // Who has its stream, and not the rest, asks this node for that: who has left it by then has nothing to give.
+  if (state === 'arriving') return false;
+  if (hasStream) return isPending || term === own.term;
   if (term < own.term) return false;
   // Who has ended it has all that its stream brought.
   if ((state === 'closing') !== isClosing) return !isClosing;

@@ -26,7 +26,7 @@ import type { GivenCall } from '../handover/predecessor.js';
 import { carryOut, type OtherProcess } from '../handover/remote-controls.js';
 import { CallFinder, GONE_MS, type OwnPlace, PROBE_MS } from './call-finder.js';
 import type { ClusterFacts } from './cluster-facts.js';
-import type { InheritedCall } from './orphaned-calls.js';
+import { GONE_PROBE_MS, type InheritedCall } from './orphaned-calls.js';
 import { type CallPlace, type Claimed, reachableNodes, type RequestHandlers } from './requests.js';
 
 /** What a process that stood still gives the others to say which of its calls they have. */
@@ -53,9 +53,7 @@ const TAKE_OVER_MS = 2000;
 /** Of that, what is left for the state in any case. */
 const STATE_MS = 1000;
 const LOOK_MS = 50;
-/** No caller waits for the answer of a node whose lease has run out: one that only stands still for a moment may take so long. */
-const ORPHAN_PROBE_MS = 1000;
-const WAITING = 'another server that cannot be asked may have the call: its end waits';
+const WAITING = 'another server may have the call, and has yet to say so: this one waits';
 /** Late reports of a call find its last node for so long. */
 const ENDED_MS = 60 * 60_000;
 
@@ -359,14 +357,20 @@ export class ClusterCalls implements Neighbor, OtherProcess {
     }
   }
 
-  /** Takes over the calls of these records, where their nodes are gone, or have them no more (`isLost`). Never rejects. */
-  async takeOver(records: readonly CallRecord[], { isLost = false } = {}): Promise<void> {
-    const taking = this.#takeOver(records, isLost);
+  /** Takes over the calls of these records, where their nodes are gone, or have them no more. `isAlive`: that was asked. Never rejects. */
+  async takeOver(
+    records: readonly CallRecord[],
+    { isAlive }: { isAlive?: (nodeId: string) => Promise<boolean> | undefined } = {},
+  ): Promise<void> {
+    const taking = this.#takeOver(records, isAlive);
     // Whoever asks for one of them waits until it is here: the broker may be slow to say whose it is.
     await Promise.all(records.map(({ callId }) => this.#once([callId], () => taking)));
   }
 
-  async #takeOver(records: readonly CallRecord[], isLost: boolean): Promise<void> {
+  async #takeOver(
+    records: readonly CallRecord[],
+    isAlive?: (nodeId: string) => Promise<boolean> | undefined,
+  ): Promise<void> {
     const { desk, inherit } = this.#parts;
     const alive = new Map<string, Promise<boolean>>();
     const won = new Map<string, InheritedCall>();
@@ -374,9 +378,7 @@ export class ClusterCalls implements Neighbor, OtherProcess {
       records.map(async (record) => {
         const { callId, nodeId } = record;
         await this.settled([callId]);
-        const probed =
-          alive.get(nodeId) ??
-          (isLost ? Promise.resolve(false) : this.#finder.isAlive(nodeId, ORPHAN_PROBE_MS));
+        const probed = alive.get(nodeId) ?? isAlive?.(nodeId) ?? this.#finder.isAlive(nodeId, GONE_PROBE_MS);
         alive.set(nodeId, probed);
         if ((await probed) || desk.isLive(callId)) return;
         const owner = { nodeId, term: termOf(record) };
@@ -641,9 +643,10 @@ export class ClusterCalls implements Neighbor, OtherProcess {
       (now?.term ?? 0) + 1,
       record === undefined ? 1 : termAfter(record, nodeId),
     );
+    // At the same time: a slow broker is waited for once. Who had the call keeps no state of it any more.
+    const asked = this.#until(by, this.#coordinator.stateOf(callId));
     const winner = await this.#claim(callId, term, { isUnhurried });
     if (winner.nodeId !== nodeId) return winner;
-    const asked = this.#until(by, this.#coordinator.stateOf(callId));
     // Without a state it would end here: a broker that is only slow says whether another node has it.
     const sure =
       isStreamThere || isUnhurried

@@ -47,7 +47,10 @@ export interface MissedFactsParts {
   /** Calls that other nodes know to be over. @default nobody minds */
   recall?(ended: readonly EndedCall[]): void;
   /** Of calls that no node has any more. Never rejects. */
-  takeOver(records: readonly CallRecord[], about: { isLost: boolean }): Promise<void>;
+  takeOver(
+    records: readonly CallRecord[],
+    about: { isAlive(nodeId: string): Promise<boolean> },
+  ): Promise<void>;
 }
 
 /** A call as this node shows it. */
@@ -192,7 +195,7 @@ export class MissedFacts {
       await pause(clock, AGAIN_MS);
       found = await find();
     }
-    if (found.lost.length > 0) await takeOver(found.lost, { isLost: true });
+    if (found.lost.length > 0) await takeOver(found.lost, { isAlive: async () => false });
   }
 
   /** Resolves to the calls that are over by now. */

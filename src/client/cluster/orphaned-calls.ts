@@ -1,6 +1,7 @@
 // The calls of nodes that are gone: those that nobody asks about are found by their records, and taken over.
 import type { Clock, Timer } from '../../base/clock.js';
 import { describeError, type Logger } from '../../base/log.js';
+import { pause } from '../../base/pause.js';
 import type { Coordinator, KeptState } from '../../cluster/coordinator.js';
 import type { CallRecord } from '../../contract/call-record.js';
 import type { CallStore } from '../../stores/call-store.js';
@@ -16,6 +17,11 @@ export interface InheritedCall {
 }
 
 const LOOK_MS = 1000;
+/** It is seen so soon that a node has gone. */
+const NOTICE_MS = 250;
+/** A node whose lease has run out is gone once it has answered nothing for so long: no caller waits for that answer, and it may only stand still for a moment. */
+export const GONE_PROBE_MS = 1000;
+const PROBE_AGAIN_MS = 250;
 /** Calls that ended lately of which something may be left to do. */
 const MAX_ENDED = 500;
 
@@ -29,8 +35,11 @@ export interface OrphanedCallsParts {
   isCurrent(): boolean;
   /** True for a call that is over and of which the carrier is yet to be asked for something. */
   hasPending(record: CallRecord): boolean;
-  /** Of nodes that are not in the cluster any more. Never rejects. */
-  takeOver(records: readonly CallRecord[]): Promise<void>;
+  /** Of nodes that are not in the cluster any more. `isAlive`: whether one answers all the same, where that was asked. Never rejects. */
+  takeOver(
+    records: readonly CallRecord[],
+    about: { isAlive(nodeId: string): Promise<boolean> | undefined },
+  ): Promise<void>;
   /** A node is gone, and its calls are taken over. Never rejects. */
   gone(): Promise<void>;
 }
@@ -39,6 +48,8 @@ export class OrphanedCalls {
   readonly #parts: OrphanedCallsParts;
   /** Seen once: a fact that says otherwise may be on its way. */
   #suspects = new Set<string>();
+  /** Whether nodes answer whose calls were seen once, by node. */
+  #probed = new Map<string, Promise<boolean>>();
   /** Nodes that were there, or whose calls were looked for. */
   #nodes = new Set<string>();
   /** Nodes that are only cut off from the broker, as far as is known. */
@@ -48,6 +59,9 @@ export class OrphanedCalls {
   /** A node is gone, and that is yet to be said. */
   #isAnyGone = false;
   #timer: Timer | undefined;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  /** As they were known then. */
+  #listed = '';
   #isClosed = false;
 
   constructor(parts: OrphanedCallsParts) {
@@ -63,7 +77,18 @@ export class OrphanedCalls {
 
   #await(): void {
     if (this.#isClosed) return;
-    this.#timer = this.#parts.clock.after(LOOK_MS, () => {
+    this.#timer = this.#parts.clock.after(NOTICE_MS, () => {
+      const { clock, coordinator } = this.#parts;
+      const listed = coordinator
+        .nodes()
+        .map(({ nodeId }) => nodeId)
+        .join(' ');
+      if (listed === this.#listed && clock.now() < this.#lookedAt + LOOK_MS) {
+        this.#await();
+        return;
+      }
+      this.#listed = listed;
+      this.#lookedAt = clock.now();
       this.#look()
         .catch((error: unknown) =>
           this.#parts.logger.error(
@@ -87,11 +112,29 @@ export class OrphanedCalls {
     this.#watchSilent(alive);
     const due = [...orphans, ...(await this.#unfinished(alive))];
     const found = due.filter(({ callId }) => this.#suspects.has(callId));
+    const probed = this.#probed;
+    const suspected = due.filter((record) => !found.includes(record));
     this.#suspects = new Set(due.map(({ callId }) => callId));
-    if (found.length > 0) await takeOver(found);
+    this.#probed = new Map(
+      suspected.map(({ nodeId }) => [nodeId, probed.get(nodeId) ?? this.#isThere(nodeId)]),
+    );
+    if (found.length > 0) await takeOver(found, { isAlive: (nodeId) => probed.get(nodeId) });
     if (!this.#isAnyGone || due.length > found.length) return;
     this.#isAnyGone = false;
     void this.#parts.gone();
+  }
+
+  /** By the time a call of it is seen again, it is known. Never rejects. */
+  async #isThere(nodeId: string): Promise<boolean> {
+    const { clock, coordinator } = this.#parts;
+    const until = clock.now() + GONE_PROBE_MS;
+    for (;;) {
+      if (await isAnswering(coordinator, nodeId, until - clock.now())) return true;
+      if (clock.now() + PROBE_AGAIN_MS >= until) break;
+      await pause(clock, PROBE_AGAIN_MS);
+    }
+    await pause(clock, until - clock.now());
+    return false;
   }
 
   /** A node may die while it is cut off: nobody else would find what it was given meanwhile. */

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { OtherProcesses } from '../../../src/calls/call-environment.js';
 import type { CallEvent } from '../../../src/contract/call-event.js';
 import type { CallRecord } from '../../../src/contract/call-record.js';
 import { reduceCall } from '../../../src/events/reduce.js';
@@ -93,6 +94,14 @@ describe('a call that ended before this process began', () => {
     expect(bench.events).toMatchObject([
       { nodeId: 'node-1', originId: 'node-of-first', term: 4, seq: record.seq + 1 },
     ]);
+  });
+
+  it('goes on in the term in which this process has claimed it, where that is higher', () => {
+    const others = { claimedTerm: () => 5 } as Partial<OtherProcesses> as OtherProcesses;
+    const other = new CallBench({ others });
+    other.desk.recall({ ...record, nodeId: 'node-of-before', term: 3 });
+    other.report({ type: 'recording', recording: RECORDING });
+    expect(other.events).toMatchObject([{ nodeId: 'node-1', term: 5, seq: record.seq + 1 }]);
   });
 
   it('goes on in its own term where this process has ended it', () => {

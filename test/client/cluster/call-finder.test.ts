@@ -87,6 +87,22 @@ describe('of two nodes without a broker', () => {
   });
 });
 
+describe('a command', () => {
+  it('finds a call at a node that takes longer to answer than a webhook may wait', async () => {
+    const nodes = new Nodes();
+    const finder = await nodes.join('b');
+    await nodes.join('a', async ({ type }) => {
+      await pause(nodes.clock, 200);
+      return JSON.stringify(
+        type === 'who-has' ? { places: [{ callId: 'call', state: 'live', term: 1 }] } : {},
+      );
+    });
+    const answer = finder.command('call', { type: 'hangup' } as never);
+    await nodes.clock.advanceAsync(2000);
+    expect(await answer).toMatchObject({ status: 200 });
+  });
+});
+
 describe('a node that does not answer', () => {
   it('is asked again while it counts as alive, by who is patient', async () => {
     const nodes = new Nodes();

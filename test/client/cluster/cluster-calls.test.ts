@@ -502,6 +502,27 @@ describe('ClusterCalls', () => {
     expect([isAsked, done]).toEqual([true, [['learned', 'call', 2]]]);
   });
 
+  it.each([true, false])(
+    'are not left to a node where their stream arrives, which has yet to ask for them (taken over here: %s)',
+    async (isPending) => {
+      const { calls, clock, cluster, coordinator, done } = open({ term: 2, hasStream: false, isPending });
+      await coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });
+      const other = cluster.node({ nodeId: 'a', address: 'http://a.test' });
+      let place = { callId: 'call', state: 'arriving', term: isPending ? 1 : 2, hasStream: false };
+      const answer = async () => JSON.stringify({ places: [place] });
+      await other.join({ answer, outranked() {}, emptied() {} });
+      let isAsked = false;
+      void calls.othersAsked('call').then(() => (isAsked = true));
+      await clock.advanceAsync(500);
+      expect([isAsked, done]).toEqual([false, []]);
+      const claimed = await calls.handlers.claim({ number: 2 }, { callId: 'call', from: 'a' });
+      expect(claimed).toMatchObject({ type: 'given' });
+      place = { callId: 'call', state: 'live', term: 3, hasStream: true };
+      await clock.advanceAsync(1500);
+      expect([isAsked, done]).toEqual([true, []]);
+    },
+  );
+
   it('end ten seconds after a node has stopped to answer, also while the broker still names it, and the next ones at once', async () => {
     const { calls, clock, cluster, coordinator, done } = open({ term: 1, hasStream: false });
     await coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });

@@ -24,7 +24,7 @@ async function open({ ended = [], active = [], nodes = [] }: Rig) {
   const cluster = new MemoryCluster(clock);
   const join = async (nodeId: string) => {
     const node = cluster.node({ nodeId, address: `http://${nodeId}.test` });
-    await node.join({ answer: async () => '', outranked() {}, emptied() {} });
+    await node.join({ answer: async () => '{"places":[]}', outranked() {}, emptied() {} });
     return node;
   };
   const coordinator = await join('here');
@@ -35,6 +35,8 @@ async function open({ ended = [], active = [], nodes = [] }: Rig) {
   const pending = new Set(ended.filter(({ isPending = true }) => isPending).map(({ callId }) => callId));
   const listed: unknown[] = [];
   const taken: string[][] = [];
+  /** Whether their nodes had answered, as far as that was known when they were to be taken, and when. */
+  const answered: { readonly at: number; readonly isAlive: boolean | undefined }[] = [];
   /** How much was taken when it was said that a node is gone. */
   const gone: number[] = [];
   const store = {
@@ -52,10 +54,14 @@ async function open({ ended = [], active = [], nodes = [] }: Rig) {
     store: () => store as never,
     hasPending: ({ callId }) => pending.has(callId),
     isCurrent: () => true,
-    takeOver: async (records) => void taken.push(records.map(({ callId }) => callId)),
+    takeOver: async (records, { isAlive }) => {
+      taken.push(records.map(({ callId }) => callId));
+      const is = await isAlive(records[0]?.nodeId ?? '');
+      answered.push({ at: clock.now(), isAlive: is });
+    },
     gone: async () => void gone.push(taken.length),
   });
-  return { clock, cluster, orphaned, others, heard, listed, taken, gone };
+  return { clock, cluster, orphaned, others, heard, listed, taken, answered, gone };
 }
 
 describe('calls that are up at nodes that are gone', () => {
@@ -73,6 +79,21 @@ describe('calls that are up at nodes that are gone', () => {
     expect(taken).toEqual([['of gone']]);
     await clock.advanceAsync(3000);
     expect(gone).toEqual([0, 1]);
+    orphaned.close();
+  });
+
+  it.each([
+    ['does not answer', false],
+    ['answers, and has only lost its lease', true],
+  ])('are those of a node of which it is known by then whether it %s', async (_, isAlive) => {
+    const { clock, cluster, orphaned, answered } = await open({ active, nodes: ['there', 'gone'] });
+    await clock.advanceAsync(3000);
+    const cutAt = clock.now();
+    cluster.cut('gone', { reachesNodes: isAlive });
+    await clock.advanceAsync(8000);
+    expect(answered[0]).toEqual({ at: expect.any(Number), isAlive });
+    // Its lease, a look, and a second in which it was asked.
+    expect((answered[0]?.at ?? Number.NaN) - cutAt).toBeLessThanOrEqual(6500);
     orphaned.close();
   });
 

@@ -11,6 +11,9 @@ import { openSlowProxy } from '../../support/slow-proxy.js';
 const LONG_MS = 40_000;
 /** Of the 15 s that a carrier waits for its answer, a broker that stands still and a server that is gone take less. */
 const IN_TIME_MS = 8000;
+/** What a caller hears nothing for, at most: where a process dies, and where a machine goes silent without closing its sockets. */
+const DEAD_MS = 3000;
+const SILENT_MS = 9000;
 
 async function greeted(cluster: ClusterProcesses): Promise<string> {
   const isGreeting = ({ type }: { type: string }) => type === 'turn.completed';
@@ -35,6 +38,19 @@ async function heardByAll(cluster: ClusterProcesses, callId: string): Promise<vo
     );
 }
 
+/** From then on, how long the only caller heard nothing of the agent, in milliseconds. */
+function silenceSince(cluster: ClusterProcesses, at: number): Promise<number> {
+  return eventually(
+    'the agent, heard again',
+    () => {
+      const report = cluster.simulator.legs[0]?.reports.findLast(({ startedAt }) => startedAt > at);
+      const [first] = report?.agentSpeech ?? [];
+      return report && first && report.startedAt + first.startMs - at;
+    },
+    LONG_MS,
+  );
+}
+
 function ends(cluster: ClusterProcesses, callId: string) {
   return cluster.facts.filter((fact) => fact.callId === callId && fact.type === 'call.ended');
 }
@@ -48,8 +64,10 @@ describeOnRedis('servers of a cluster', (program) => {
       await using cluster = await ClusterProcesses.three(id, broker.redis.url);
       const { calling, callId, owner, isMoved } = await talking(cluster);
       await heardByAll(cluster, callId);
+      const killedAt = Date.now();
       await owner.kill();
       const left = await cluster.moved(owner);
+      expect(await silenceSince(cluster, killedAt)).toBeLessThan(DEAD_MS);
       isMoved.abort();
       expect(await calling).toMatchObject({ ok: true, protocolErrors: [] });
       const [record, other] = await cluster.records(callId, left);
@@ -79,8 +97,10 @@ describeOnRedis('servers of a cluster', (program) => {
       // Who stands still is not asked any more by a load balancer.
       cluster.proxy.useAll(left.map(({ port }) => port));
       proxy.delay(slowMs);
+      const stoppedAt = Date.now();
       owner.child.kill('SIGSTOP');
       await cluster.moved(owner);
+      expect(await silenceSince(cluster, stoppedAt)).toBeLessThan(SILENT_MS);
       const stated = owner.facts.length;
       owner.child.kill('SIGCONT');
       isMoved.abort();

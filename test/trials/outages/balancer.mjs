@@ -11,11 +11,13 @@ const HEALTH_MS = 1000;
 const STREAM = /^\/ws\/stream\/([^/?]+)/;
 
 /** @typedef {{ readonly port: number, isHealthy: boolean }} Backend */
-/** @typedef {{ readonly callId: string, readonly port: number, readonly openedAt: number, isOpen: boolean, readonly sentAt: number[] }} Carried When each piece came from the server, by `Date.now()`. */
+/** @typedef {{ readonly callId: string, readonly port: number, readonly openedAt: number, closedAt: number, readonly sentAt: number[] }} Carried `closedAt`: infinity while it is open. `sentAt`: when each piece came from the server, by `Date.now()`. */
 
 export class Balancer {
   /** Every stream that was passed on. @type {Carried[]} */
   streams = [];
+  /** What servers have said to streams that they did not take. @type {{ callId: string, answer: string, at: number }[]} */
+  refused = [];
   /** @type {Backend[]} */
   #backends = [];
   #next = 0;
@@ -60,7 +62,11 @@ export class Balancer {
 
   /** Calls of which a stream is open now. */
   get open() {
-    return new Set(this.streams.filter(({ isOpen }) => isOpen).map(({ callId }) => callId));
+    return new Set(
+      this.streams
+        .filter(({ closedAt }) => closedAt === Number.POSITIVE_INFINITY)
+        .map(({ callId }) => callId),
+    );
   }
 
   /** The newest stream of a call. @param {string} callId */
@@ -152,11 +158,20 @@ export class Balancer {
         clearTimeout(timer);
         hasAnswered = true;
         const callId = decodeURIComponent(STREAM.exec(url)?.[1] ?? '');
+        const at = Date.now();
         /** @type {Carried} */
-        const stream = { callId, port: backend.port, openedAt: Date.now(), isOpen: true, sentAt: [] };
-        if (/^HTTP\/1\.1 101/.test(first.toString('latin1'))) this.streams.push(stream);
+        const stream = {
+          callId,
+          port: backend.port,
+          openedAt: at,
+          closedAt: Number.POSITIVE_INFINITY,
+          sentAt: [],
+        };
+        const answer = first.toString('utf8');
+        if (/^HTTP\/1\.1 101/.test(answer)) this.streams.push(stream);
+        else this.refused.push({ callId, answer, at });
         socket.once('close', () => {
-          stream.isOpen = false;
+          stream.closedAt = Date.now();
         });
         socket.write(first);
         onward.on('data', () => void stream.sentAt.push(Date.now()));

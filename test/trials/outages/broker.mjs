@@ -1,6 +1,7 @@
 // A Redis of the trial's own, on a free port. Nothing is kept on disk.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 
 const PROGRAM = 'redis-server';
@@ -18,6 +19,8 @@ export class Broker {
   #server;
   /** @type {readonly string[]} */
   #settings;
+  /** @type {string | undefined} */
+  #password;
 
   /** `settings`: as on its command line. @param {number} port @param {readonly string[]} [settings] */
   static async start(port, settings = []) {
@@ -60,6 +63,12 @@ export class Broker {
     await this.ask('REPLICAOF', 'NO', 'ONE');
   }
 
+  /** Whoever connects from now on needs this password, or none. @param {string | undefined} password */
+  async demand(password) {
+    await this.ask('CONFIG', 'SET', 'requirepass', password ?? '');
+    this.#password = password;
+  }
+
   /** Stands still, with its connections open. */
   freeze() {
     this.#server?.kill('SIGSTOP');
@@ -89,7 +98,8 @@ export class Broker {
   async ask(...args) {
     const { createClient } = await import('@redis/client');
     const url = `redis://127.0.0.1:${this.port}`;
-    const client = createClient({ url, RESP: 2, socket: { reconnectStrategy: false } });
+    const password = this.#password === undefined ? {} : { password: this.#password };
+    const client = createClient({ url, RESP: 2, socket: { reconnectStrategy: false }, ...password });
     client.on('error', () => {});
     await client.connect();
     try {
@@ -100,4 +110,35 @@ export class Broker {
   }
 
   #kill = () => void this.#server?.kill('SIGKILL');
+}
+
+/** A Redis that is too old, as far as a server can see. */
+export class OldBroker {
+  /** @type {Set<import('node:net').Socket>} */
+  #sockets = new Set();
+  #server = createServer((socket) => {
+    const about = ['server', 'redis', 'version', '6.0.16', 'proto', '2'];
+    const answer = `*${about.length}\r\n${about.map((each) => `$${each.length}\r\n${each}\r\n`).join('')}`;
+    this.#sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('data', () => void socket.write(answer));
+  });
+
+  static async start() {
+    const old = new OldBroker();
+    old.#server.listen(0, '127.0.0.1');
+    await once(old.#server, 'listening');
+    return old;
+  }
+
+  get port() {
+    const address = this.#server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    return address.port;
+  }
+
+  close() {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
+  }
 }

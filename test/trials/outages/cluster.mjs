@@ -21,6 +21,17 @@ const MAX_LINES = 5000;
 
 /** Calls of all servers. Callers want more. */
 export const MAX_CALLS = 6;
+/** All callers come from one address. While the broker is away, each server has its share of what is left, and those that end leave theirs to nobody else. */
+const MAX_STREAMS = 3 * MAX_CALLS;
+
+const HOUR_MS = 3_600_000;
+/** Carrier B dates what it signs: a server whose clock is further off takes nothing of it. */
+const WITHIN_SIGNATURE_MS = 240_000;
+/** Servers that each cluster has from the beginning. */
+export const UNLIKE_OTHERS = /** @type {const} */ ({
+  clock: 'a server has a clock that is an hour off',
+  version: 'a server of the next version states what others do not know',
+});
 
 /** @typedef {import('../../../src/index.js').CallEvent} CallEvent */
 /** @typedef {import('../../../src/index.js').CallRecord} CallRecord */
@@ -75,7 +86,7 @@ class FollowedDashboard {
 
 /** One server. */
 export class ClusterNode {
-  /** Those that it has stated. @type {CallEvent[]} */
+  /** Those that it has stated: `at` is when that was, on the clock of the trial. @type {CallEvent[]} */
   facts = [];
   /** How often `onCallEnd` was called, by call. @type {Map<string, number>} */
   ended = new Map();
@@ -87,16 +98,18 @@ export class ClusterNode {
   touched = [];
   /** When it knew the others, and its dashboard had told what there was. */
   joinedAt = 0;
-  /** When the broker last was away for it. */
-  awayAt = 0;
+  /** When the broker was away for it, every 100 ms of that time. @type {number[]} */
+  away = [];
   /** @type {number | undefined} */
   goneAt;
   dashboard = new FollowedDashboard();
   #isListening = false;
 
-  /** @param {import('node:child_process').ChildProcess} child @param {{ index: number, port: number, door: Door, front: Door }} place */
-  constructor(child, { index, port, door, front }) {
+  /** @param {import('node:child_process').ChildProcess} child @param {{ index: number, port: number, door: Door, front: Door, unlike: string | undefined }} place */
+  constructor(child, { index, port, door, front, unlike }) {
     this.child = child;
+    /** The others. */
+    this.unlike = unlike;
     this.index = index;
     this.port = port;
     /** Where the others reach it. */
@@ -107,12 +120,17 @@ export class ClusterNode {
     this.name = `server ${index}`;
     child.on('message', (/** @type {any} */ told) => {
       if (told.listening) this.#isListening = true;
-      else if (told.fact) this.facts.push(told.fact);
+      else if (told.fact) this.facts.push({ ...told.fact, at: Date.now() });
       else if (told.ended) this.ended.set(told.ended, (this.ended.get(told.ended) ?? 0) + 1);
-      else if (told.away) this.awayAt = told.away;
+      else if (told.away) this.away.push(told.away);
       else if (told.stall) this.stalls.push(told.stall);
       else if (told.log && this.lines.length < MAX_LINES) this.lines.push(told.log);
     });
+  }
+
+  /** When the broker last was away for it. */
+  get awayAt() {
+    return this.away.at(-1) ?? 0;
   }
 
   get isUp() {
@@ -135,6 +153,20 @@ export class ClusterNode {
     return this.stalls.some(
       ({ at, lateMs, busyMs }) => at >= from && at - lateMs <= to && busyMs < lateMs / 2,
     );
+  }
+
+  /** When the machine gave it no time for so long. @param {number} leastMs */
+  stallsOf(leastMs) {
+    return this.stalls
+      .filter(({ lateMs, busyMs }) => lateMs >= leastMs && busyMs < lateMs / 2)
+      .map(({ at }) => at);
+  }
+
+  /** What the machine did not give it of a time, in milliseconds. @param {number} from @param {number} to */
+  lateMs(from, to) {
+    return this.stalls
+      .filter(({ at, lateMs, busyMs }) => at >= from && at <= to && busyMs < lateMs / 2)
+      .reduce((all, { lateMs }) => all + lateMs, 0);
   }
 
   /** Resolves when it serves, and knows the other servers. */
@@ -216,15 +248,20 @@ export class TrialCluster {
   #count = 0;
   #isOver = false;
 
-  /** @param {{ carrier: 'carrier-a' | 'carrier-b', servers: number }} plan */
-  static async open({ carrier, servers }) {
+  /** `isAhead`: the clock of the server whose clock is wrong. @param {{ carrier: 'carrier-a' | 'carrier-b', servers: number, isAhead: boolean }} plan */
+  static async open({ carrier, servers, isAhead }) {
     const broker = await Broker.start(await freePort());
     const brokerDoor = await Door.open(broker.port);
     const balancer = await Balancer.open();
     const simulator = await startCarrier(carrier, balancer.url);
     const carrierDoor = await Door.open(Number(new URL(simulator.url).port));
     const cluster = new TrialCluster({ broker, brokerDoor, carrierDoor, balancer, simulator });
-    await Promise.all(Array.from({ length: servers }, () => cluster.start()));
+    const offMs = carrier === 'carrier-b' ? WITHIN_SIGNATURE_MS : HOUR_MS;
+    await Promise.all([
+      cluster.start({ clockAheadMs: isAhead ? offMs : -offMs }),
+      cluster.start({ isNextVersion: true }),
+      ...Array.from({ length: servers - 2 }, () => cluster.start()),
+    ]);
     return cluster;
   }
 
@@ -251,7 +288,7 @@ export class TrialCluster {
   }
 
   /** Another server. */
-  async start() {
+  async start({ clockAheadMs = 0, isNextVersion = false } = {}) {
     this.#count += 1;
     const index = this.#count;
     const port = await freePort();
@@ -262,12 +299,14 @@ export class TrialCluster {
       number: OWN_NUMBER,
       host: PUBLIC_HOST,
       from: addressOf(index),
+      clockAheadMs,
+      isNextVersion,
       serve: {
         port,
         dataDir: false,
         drainSeconds: 1,
         maxCalls: MAX_CALLS,
-        maxStreamsPerIp: 1000,
+        maxStreamsPerIp: MAX_STREAMS,
         cluster: {
           url: `redis://127.0.0.1:${this.brokerDoor.port}`,
           name: NAME,
@@ -280,7 +319,9 @@ export class TrialCluster {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       env: { PATH: process.env.PATH ?? '', XDG_RUNTIME_DIR: process.env.XDG_RUNTIME_DIR ?? '' },
     });
-    const node = new ClusterNode(child, { index, port, door, front });
+    const unlike =
+      clockAheadMs === 0 ? (isNextVersion ? UNLIKE_OTHERS.version : undefined) : UNLIKE_OTHERS.clock;
+    const node = new ClusterNode(child, { index, port, door, front, unlike });
     this.nodes.push(node);
     child.on('exit', (code, signal) => {
       if (node.goneAt === undefined && !this.#isOver)

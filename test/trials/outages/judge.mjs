@@ -4,9 +4,12 @@
 /** @typedef {import('../../../src/index.js').CallRecord} CallRecord */
 /** @typedef {{ name: string, joinedAt: number, facts: readonly CallEvent[], shown: readonly CallEvent[], isThere: boolean, records: ReadonlyMap<string, CallRecord> }} SeenNode `shown`: facts in the order in which its dashboard told them. */
 /** @typedef {{ readonly callId: string, readonly port: number, readonly sentAt: readonly number[] }} Carried */
+/** @typedef {import('../../../src/testing/index.js').Span} Span */
 
 /** Pieces of audio with less between them are one sound. */
 const PIECE_MS = 100;
+/** What is on its way to the ear as a server dies is no sign of life. */
+const ON_ITS_WAY_MS = 300;
 /** A server that died may have said something of the last moment to nobody. */
 const LAST_MOMENT_MS = 2000;
 
@@ -140,4 +143,23 @@ export function longestOverlaps(streams) {
           }
   }
   return longest;
+}
+
+/**
+ * The longest time in which neither side was heard, from when a server died or went silent until the agent was heard again, or the call was over. Times are
+ * milliseconds since the first stream of the call began.
+ * @param {{ agentSpeech: readonly Span[], callerSpeech: readonly Span[], endMs: number }} heard @param {number} atMs
+ */
+export function silenceOf({ agentSpeech, callerSpeech, endMs }, atMs) {
+  const back = agentSpeech.find(({ startMs }) => startMs > atMs + ON_ITS_WAY_MS)?.startMs ?? endMs;
+  const untilMs = Math.max(atMs, Math.min(back, endMs));
+  let quietSinceMs = atMs;
+  let longestMs = 0;
+  for (const span of [...agentSpeech, ...callerSpeech].toSorted((a, b) => a.startMs - b.startMs)) {
+    if (span.endMs <= quietSinceMs) continue;
+    if (span.startMs >= untilMs) break;
+    longestMs = Math.max(longestMs, span.startMs - quietSinceMs);
+    quietSinceMs = span.endMs;
+  }
+  return { untilMs, silentMs: Math.round(Math.max(longestMs, untilMs - quietSinceMs)) };
 }

@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { CallEvent } from '../../../src/contract/call-event.js';
 import type { CallRecord } from '../../../src/contract/call-record.js';
-import { badEnds, badOrder, badRecords, longestOverlaps, missing, type SeenNode } from './judge.mjs';
+import {
+  badEnds,
+  badOrder,
+  badRecords,
+  longestOverlaps,
+  missing,
+  type SeenNode,
+  silenceOf,
+} from './judge.mjs';
+import { deal, NAMES } from './troubles.mjs';
+import { createDice } from '../world.mjs';
 
 const CALL = { carrierCallId: 'CA1', status: 'completed', callId: 'call', startedAt: 1000 };
 
@@ -85,5 +95,56 @@ describe('what must hold of a cluster', () => {
     expect(overlap(stream(1, every20(0, 1000)), stream(2, every20(1020, 3000)))).toBe(0);
     const pausing = [...every20(0, 1000), ...every20(2000, 3000)];
     expect(overlap(stream(1, pausing), stream(2, every20(1200, 1800)))).toBe(0);
+  });
+});
+
+describe('what a caller hears of a server that dies', () => {
+  const span = (startMs: number, endMs: number) => ({ startMs, endMs });
+  const heard = (agent: [number, number][], caller: [number, number][] = [], endMs = 20_000) => ({
+    agentSpeech: agent.map(([from, to]) => span(from, to)),
+    callerSpeech: caller.map(([from, to]) => span(from, to)),
+    endMs,
+  });
+
+  it('is silence until the agent is heard again', () => {
+    expect(
+      silenceOf(
+        heard([
+          [0, 3000],
+          [7500, 9000],
+        ]),
+        2000,
+      ).silentMs,
+    ).toBe(4500);
+    // What was on its way comes yet.
+    expect(
+      silenceOf(
+        heard([
+          [0, 1900],
+          [2100, 2200],
+          [7500, 9000],
+        ]),
+        2000,
+      ).silentMs,
+    ).toBe(5300);
+  });
+
+  it('is no silence while the caller speaks, nor once the call is over', () => {
+    expect(silenceOf(heard([[7500, 9000]], [[4000, 5000]]), 2000).silentMs).toBe(2500);
+    expect(silenceOf(heard([], [], 5000), 2000).silentMs).toBe(3000);
+    expect(silenceOf(heard([], [], 1500), 2000).silentMs).toBe(0);
+  });
+});
+
+describe('troubles', () => {
+  it('are dealt once each, those of servers together, and by the seed', () => {
+    const dealt = Array.from({ length: 20 }, (_, seed) => deal(createDice(seed + 1), 2));
+    for (const queues of dealt) {
+      expect(queues.flat().toSorted()).toEqual([...NAMES].sort());
+      const counts = queues.map((names) => names.filter((name) => name.startsWith('a server')).length);
+      expect(Math.abs((counts[0] ?? 0) - (counts[1] ?? 0))).toBeLessThanOrEqual(2);
+    }
+    expect(new Set(dealt.map((queues) => queues.flat().join())).size).toBe(dealt.length);
+    expect(deal(createDice(7), 2)).toEqual(deal(createDice(7), 2));
   });
 });

@@ -1,13 +1,18 @@
 // A server of a cluster in a process of its own, with the local stack. Its settings come as JSON; tells its parent what it states.
 import { Socket } from 'node:net';
 import { CarrierA, CarrierB, load, Offhook, tts } from '../../support/child-server.mjs';
+import { UNKNOWN_FACT } from '../numbers.mjs';
 
-/** @typedef {{ carrier: 'carrier-a' | 'carrier-b', credentials: object, number: string, host: string, from: string, serve: object }} Settings */
+/** @typedef {{ carrier: 'carrier-a' | 'carrier-b', credentials: object, number: string, host: string, from: string, clockAheadMs: number, isNextVersion: boolean, serve: object }} Settings */
 /** @typedef {{ listening: true } | { fact: import('../../../src/index.js').CallEvent } | { ended: string } | { away: number } | { log: object } | { stall: { at: number, lateMs: number, busyMs: number } }} Told */
 
 const settings = /** @type {Settings} */ (JSON.parse(process.argv[2] ?? ''));
 /** @param {Told} message */
 const tell = (message) => void process.send?.(message);
+
+// What is told to the parent is told in its time.
+const { now } = Date;
+Date.now = () => now() + settings.clockAheadMs;
 
 // The doors of the network know this server by the address that it calls from.
 const { connect } = Socket.prototype;
@@ -28,13 +33,24 @@ let toldAwayAt = 0;
 Object.defineProperty(RedisCoordinator.prototype, 'isThere', {
   get() {
     const is = isThere?.call(this) === true;
-    if (!is && Date.now() > toldAwayAt + 100) {
-      toldAwayAt = Date.now();
+    if (!is && now() > toldAwayAt + 100) {
+      toldAwayAt = now();
       tell({ away: toldAwayAt });
     }
     return is;
   },
 });
+
+if (settings.isNextVersion) {
+  /** @type {typeof import('../../../src/calls/facts/fact-stamp.js')} */
+  const { FactStamp } = await load('calls/facts/fact-stamp.js');
+  const { publish } = FactStamp.prototype;
+  FactStamp.prototype.publish = /** @this {any} @param {any} fact @param {[]} at */ function (fact, ...at) {
+    publish.call(this, { ...fact, mood: 'good' }, ...at);
+    if (fact.type === 'turn.completed')
+      publish.call(this, /** @type {any} */ ({ type: UNKNOWN_FACT, mood: 'good' }));
+  };
+}
 
 const { carrier: id, credentials } = settings;
 const carrier = id === 'carrier-a' ? new CarrierA(credentials) : new CarrierB(credentials);
@@ -61,7 +77,7 @@ const agent = phone.agent({
 const keep =
   (level) =>
   (/** @type {any} */ fields, sentence = '') =>
-    tell({ log: { at: Date.now(), level, sentence, ...fields } });
+    tell({ log: { ...fields, at: now(), level, sentence } });
 const { events } = await phone.serve({
   agent,
   host: '127.0.0.1',
@@ -77,12 +93,12 @@ const LATE_MS = 60;
 let lookedAt = performance.now();
 let used = process.cpuUsage();
 setInterval(() => {
-  const now = performance.now();
+  const lookAt = performance.now();
   const { user, system } = process.cpuUsage(used);
-  const lateMs = now - lookedAt - LOOK_MS;
+  const lateMs = lookAt - lookedAt - LOOK_MS;
   // What it did not compute in, the machine did not give it.
-  if (lateMs > LATE_MS) tell({ stall: { at: Date.now(), lateMs, busyMs: (user + system) / 1000 } });
-  lookedAt = now;
+  if (lateMs > LATE_MS) tell({ stall: { at: now(), lateMs, busyMs: (user + system) / 1000 } });
+  lookedAt = lookAt;
   used = process.cpuUsage();
 }, LOOK_MS).unref();
 

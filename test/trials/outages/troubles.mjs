@@ -1,5 +1,6 @@
 // What happens to broker and servers of the trial, by name, and which of it may happen beside what.
 import { pause } from '../world.mjs';
+import { OldBroker } from './broker.mjs';
 
 /** A cluster is itself again so long after its broker is: it was told everything, and no server goes by its share. */
 export const BROKER_BACK_MS = 8000;
@@ -7,6 +8,15 @@ export const BROKER_BACK_MS = 8000;
 const TAKEN_UP_MS = 10_000;
 /** The least that is left in peace. */
 const LEFT_ALONE = 2;
+/** Between one trouble and the next. */
+const PAUSE_MS = /** @type {const} */ ([800, 3000]);
+/** No server is started within less, as no replica is. */
+const START_MS = 2500;
+/** What is still to be played is not given up sooner: a busy machine takes its time. */
+const GRACE_MS = 60_000;
+/** How a server is cut off, where it is. */
+const MANNERS = /** @type {const} */ (['silent', 'refused']);
+const PASSWORD = 'a password that no server has';
 const SLOW_MS = 500;
 /** A replica is behind for no longer. */
 const LAG_MS = 400;
@@ -14,6 +24,7 @@ const LAG_MS = 400;
 /** @typedef {import('./cluster.mjs').TrialCluster} TrialCluster */
 /** @typedef {import('./cluster.mjs').ClusterNode} ClusterNode */
 /** @typedef {import('../world.mjs').Dice} Dice */
+/** @typedef {import('./network.mjs').CutManner} CutManner */
 /** @typedef {() => void | Promise<void>} Mend */
 /**
  * `of`: the broker, the way of one server to it, or a server that others may take for dead. `begin` resolves to what
@@ -21,11 +32,14 @@ const LAG_MS = 400;
  * @typedef {{
  *   of: 'broker' | 'way' | 'server',
  *   lastsMs: readonly [number, number],
- *   begin: (cluster: TrialCluster, dice: Dice, node: ClusterNode) => void | Mend | Promise<void | Mend>,
+ *   begin: (cluster: TrialCluster, dice: Dice, about: { node: ClusterNode, manner: CutManner }) => void | Mend | Promise<void | Mend>,
  * }} Trouble
  */
 
 export const CUT_OFF = 'a server is cut off from everybody';
+export const KILLED = 'a server is killed, and another started';
+/** Shorter, or longer, than others wait for it. */
+export const STANDS_STILL = ['a server stands still for a moment', 'a server stands still for 20 s'];
 
 /** @type {Readonly<Record<string, Trouble>>} */
 export const TROUBLES = {
@@ -85,19 +99,39 @@ export const TROUBLES = {
       };
     },
   },
+  'the broker takes no password that a server has': {
+    of: 'broker',
+    lastsMs: [1500, 8000],
+    begin: async ({ broker, brokerDoor }) => {
+      await broker.demand(PASSWORD);
+      brokerDoor.turnTo(broker.port);
+      return () => broker.demand(undefined);
+    },
+  },
+  'a broker of an older version has its place': {
+    of: 'broker',
+    lastsMs: [1500, 8000],
+    begin: async (cluster) => {
+      const old = await OldBroker.start();
+      cluster.brokerDoor.turnTo(old.port);
+      return () => {
+        cluster.brokerDoor.turnTo(cluster.broker.port);
+        old.close();
+      };
+    },
+  },
   'a server is cut off from the broker': {
     of: 'way',
     lastsMs: [2000, 12_000],
-    begin: ({ brokerDoor }, dice, { from }) => {
-      brokerDoor.cut(from, dice.pick(/** @type {const} */ (['silent', 'refused'])));
+    begin: ({ brokerDoor }, _dice, { node: { from }, manner }) => {
+      brokerDoor.cut(from, manner);
       return () => brokerDoor.mend(from);
     },
   },
   [CUT_OFF]: {
     of: 'server',
     lastsMs: [2000, 12_000],
-    begin: (cluster, dice, node) => {
-      const manner = dice.pick(/** @type {const} */ (['silent', 'refused']));
+    begin: (cluster, _dice, { node, manner }) => {
       const mend = cutOff(cluster, node, manner);
       cluster.carrierDoor.cut(node.from, manner);
       node.front.shut(manner);
@@ -111,30 +145,34 @@ export const TROUBLES = {
   'a server is cut off from broker and servers, and not from the carrier': {
     of: 'server',
     lastsMs: [2000, 12_000],
-    begin: (cluster, dice, node) =>
-      cutOff(cluster, node, dice.pick(/** @type {const} */ (['silent', 'refused']))),
+    begin: (cluster, _dice, { node, manner }) => cutOff(cluster, node, manner),
   },
-  'a server is killed, and another started': {
+  [KILLED]: {
     of: 'server',
     lastsMs: [500, 4000],
-    begin: (cluster, _, node) => {
+    begin: (cluster, _dice, { node }) => {
       void node.kill();
       return async () => {
         await cluster.start();
       };
     },
   },
-  'a server stands still': {
-    of: 'server',
-    lastsMs: [1000, 20_000],
-    begin: (_cluster, _dice, { child }) => {
-      child.kill('SIGSTOP');
-      return () => void child.kill('SIGCONT');
-    },
-  },
+  ...Object.fromEntries(
+    STANDS_STILL.map((name, index) => [
+      name,
+      /** @type {Trouble} */ ({
+        of: 'server',
+        lastsMs: index === 0 ? [1000, 8000] : [20_000, 20_000],
+        begin: (_cluster, _dice, { node: { child } }) => {
+          child.kill('SIGSTOP');
+          return () => void child.kill('SIGCONT');
+        },
+      }),
+    ]),
+  ),
 };
 
-/** From broker and servers. @param {TrialCluster} cluster @param {ClusterNode} node @param {import('./network.mjs').CutManner} manner */
+/** From broker and servers. @param {TrialCluster} cluster @param {ClusterNode} node @param {CutManner} manner */
 function cutOff({ brokerDoor, living }, node, manner) {
   const others = living.filter((other) => other !== node);
   brokerDoor.cut(node.from, manner);
@@ -147,10 +185,35 @@ function cutOff({ brokerDoor, living }, node, manner) {
   };
 }
 
-/** @typedef {{ name: string, of: Trouble['of'], node: ClusterNode | undefined, from: number, to: number }} Played `to`: when it was mended, or infinity. */
+/** @typedef {{ name: string, of: Trouble['of'], node: ClusterNode | undefined, from: number, to: number, manner: CutManner }} Played `to`: when it was mended, or infinity. */
 
 /** In what order they are written. */
 export const NAMES = Object.keys(TROUBLES);
+
+const isOfServer = (/** @type {string} */ name) => TROUBLES[name]?.of === 'server';
+
+/**
+ * Every trouble once, in any order, for clusters that are played beside each other. Those of servers keep a distance from those of the broker: a cluster
+ * has all of one kind first.
+ * @param {Dice} dice @param {number} clusters @returns {string[][]}
+ */
+export function deal(dice, clusters) {
+  const shuffled = NAMES.map((name) => ({ name, at: dice.random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ name }) => name);
+  const ordered = [...shuffled.filter(isOfServer), ...shuffled.filter((name) => !isOfServer(name))];
+  return Array.from({ length: clusters }, (_, cluster) => {
+    const own = ordered.filter((_name, index) => index % clusters === cluster);
+    const [ofServers, others] = [own.filter(isOfServer), own.filter((name) => !isOfServer(name))];
+    return dice.random() < 0.5 ? [...ofServers, ...others] : [...others, ...ofServers];
+  });
+}
+
+/** What a trouble takes at least, until the next one may begin. @param {string} name */
+function leastMs(name) {
+  const { of, lastsMs } = /** @type {Trouble} */ (TROUBLES[name]);
+  return lastsMs[0] + START_MS + (of === 'server' ? TAKEN_UP_MS : 0) + PAUSE_MS[1];
+}
 
 /** Plays troubles on one cluster. */
 export class Schedule {
@@ -164,19 +227,19 @@ export class Schedule {
   /** @type {Set<Promise<void>>} */
   #running = new Set();
 
-  /** @param {TrialCluster} cluster @param {{ dice: Dice, queue: string[], canMeet: boolean }} options `canMeet`: a server dies also while the broker is away or another one dies. */
+  /** @param {TrialCluster} cluster @param {{ dice: Dice, queue: readonly string[], canMeet: boolean }} options `canMeet`: a server dies also while the broker is away or another one dies. */
   constructor(cluster, { dice, queue, canMeet }) {
     this.#cluster = cluster;
     this.#dice = dice;
-    this.#queue = queue;
+    this.#queue = [...queue];
     this.#canMeet = canMeet;
   }
 
-  /** One after the other, or beside each other, until then. Resolves when everything is mended. @param {number} until */
+  /** One after the other, or beside each other, until then, and until all were played that are to be. Resolves when everything is mended. @param {number} until */
   async play(until) {
-    while (Date.now() < until) {
+    while (Date.now() < until + (this.#queue.length > 0 ? GRACE_MS : 0)) {
       this.#begin(until);
-      await pause(this.#dice.between(800, 3000));
+      await pause(this.#dice.between(...PAUSE_MS));
     }
     await Promise.all(this.#running);
   }
@@ -199,7 +262,7 @@ export class Schedule {
     const name = this.#queue.length > 0 ? /** @type {string} */ (possible[0]) : this.#dice.pick(possible);
     const at = this.#queue.indexOf(name);
     if (at !== -1) this.#queue.splice(at, 1);
-    const running = this.#run(name, until).finally(() => this.#running.delete(running));
+    const running = this.#run(name, { until, isDue: at !== -1 }).finally(() => this.#running.delete(running));
     this.#running.add(running);
   }
 
@@ -221,23 +284,34 @@ export class Schedule {
     return this.#cluster.ready.filter((node) => node.isUntouched(Date.now()));
   }
 
-  /** @param {string} name @param {number} until */
-  async #run(name, until) {
-    const { of, lastsMs, begin } = /** @type {Trouble} */ (TROUBLES[name]);
+  /** What it may last, so that there is time for those that are still to come. `isDue`: it is one of those. @param {string} name @param {{ until: number, isDue: boolean }} about */
+  #lasting(name, { until, isDue }) {
+    const [least, most] = /** @type {Trouble} */ (TROUBLES[name]).lastsMs;
+    const wanted = this.#dice.between(least, most);
+    if (!isDue) return Math.max(0, Math.min(wanted, until - Date.now()));
+    const rest = this.#queue.reduce((sum, each) => sum + leastMs(each), leastMs(name) - least);
+    return Math.max(least, Math.min(wanted, until - Date.now() - rest));
+  }
+
+  /** @param {string} name @param {{ until: number, isDue: boolean }} about */
+  async #run(name, about) {
+    const { of, begin } = /** @type {Trouble} */ (TROUBLES[name]);
     const node = this.#dice.pick(this.#targets);
-    const lasts = Math.max(0, Math.min(this.#dice.between(...lastsMs), until - Date.now()));
+    const lasts = this.#lasting(name, about);
+    const manner = this.#dice.pick(MANNERS);
     const own = {
       name,
       of,
       node: of === 'broker' ? undefined : node,
       from: Date.now(),
       to: Number.POSITIVE_INFINITY,
+      manner,
     };
     this.played.push(own);
     const touch = { from: own.from, to: own.to };
     if (of !== 'broker') node.touched.push(touch);
     try {
-      const mend = await begin(this.#cluster, this.#dice, node);
+      const mend = await begin(this.#cluster, this.#dice, { node, manner });
       await pause(lasts);
       await mend?.();
     } finally {
