@@ -1,6 +1,7 @@
 // The outbound queue of a call: internal PCM or the line's own bytes in, encoded frames out at the pace of the caller's ear, with marks
 // and clear.
-import type { Clock, Timer } from '../base/clock.js';
+import { type Alarm, alarmOf } from '../base/alarms.js';
+import type { Clock } from '../base/clock.js';
 import { type Meters, silentMeters } from '../base/meters.js';
 import type { OutboundConverter, TelephoneLine } from './converter.js';
 import { type Audio, type AudioFormat, FRAME_MS, isPcm } from './format.js';
@@ -77,6 +78,8 @@ export class Pacer implements LinePlayout {
   readonly #maxBufferedBytes: number;
   readonly #meters: Meters;
   readonly #noticeStall: (() => void) | undefined;
+  /** Looks again when the next frame may leave. */
+  readonly #alarm: Alarm;
   readonly #playback = new PlaybackClock();
   readonly #queue = new FrameQueue();
   #marks: Mark[] = [];
@@ -87,7 +90,6 @@ export class Pacer implements LinePlayout {
   /** Who waits for the first frame behind a position. */
   #listeners: { readonly afterMs: number; readonly tell: (sentAtMs: number) => void }[] = [];
   #pushedAt = 0;
-  #timer: Timer | undefined;
   /** When the first frame that waits may leave; undefined when none waits. */
   #dueAt: number | undefined;
   /** Something was sent that no mark has confirmed as heard. */
@@ -107,6 +109,7 @@ export class Pacer implements LinePlayout {
     this.#maxBufferedBytes = options.maxBufferedBytes ?? DEFAULT_MAX_BUFFERED_BYTES;
     this.#meters = options.meters ?? silentMeters;
     this.#noticeStall = options.noticeStall;
+    this.#alarm = alarmOf(options.clock, () => this.#pump(this.#clock.now()));
   }
 
   get pushedMs(): number {
@@ -224,8 +227,7 @@ export class Pacer implements LinePlayout {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#timer?.cancel();
-    this.#timer = undefined;
+    this.#alarm.cancel();
     this.#forgetQueue();
     this.#marks = [];
     this.#listeners = [];
@@ -263,8 +265,7 @@ export class Pacer implements LinePlayout {
 
   /** Nothing is at the carrier any more, and nothing on its way. */
   #stopSending(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
+    this.#alarm.cancel();
     this.#dueAt = undefined;
     this.#pending.clear();
     this.#unconfirmed = false;
@@ -276,10 +277,8 @@ export class Pacer implements LinePlayout {
     this.#dueAt = undefined;
   }
 
-  /** Sends what is due and sets the timer for what is not. */
+  /** Sends what is due and sets the alarm for what is not. */
   #pump(now: number): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
     this.#noticeStall?.();
     if (this.#closed || this.#detached || this.#paused) return;
     this.#sendReachedMarks();
@@ -287,19 +286,14 @@ export class Pacer implements LinePlayout {
     while (this.#queue.queuedMs > 0 && !this.#closed && !this.#detached && !this.#paused) {
       const waitMs = this.#waitMs(now);
       if (waitMs > 0) {
-        this.#wake(now, waitMs);
+        this.#dueAt = now + waitMs;
+        this.#alarm.set(waitMs);
         return;
       }
       this.#sendFrame(now);
       this.#sendReachedMarks();
     }
-  }
-
-  /** Looks again then. */
-  #wake(now: number, waitMs: number): void {
-    this.#timer?.cancel();
-    this.#dueAt = now + waitMs;
-    this.#timer = this.#clock.after(waitMs, () => this.#pump(this.#clock.now()));
+    this.#alarm.cancel();
   }
 
   /** Time until the next frame may leave; 0 when it may now. */

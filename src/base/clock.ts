@@ -1,4 +1,5 @@
 // Time as everything here sees it: a monotonic clock for durations, a wall clock for dates, and timers that tests can drive.
+import { type Alarm, alarmOf, AlarmWheel } from './alarms.js';
 import type { LooseEnds } from './loose-ends.js';
 
 /** A running timer. `cancel` is idempotent. */
@@ -18,6 +19,8 @@ export interface Clock {
    * process alive.
    */
   after(delayMs: number, task: () => void): Timer;
+  /** A timer that is set again and again, for what comes with every frame: see `alarmOf`. Undefined where it would be made of `after`. */
+  alarm?(task: () => void): Alarm;
   /** What the server that this clock is of waits for when it stops. Undefined where nobody would. */
   readonly looseEnds?: LooseEnds | undefined;
 }
@@ -79,6 +82,7 @@ export function steadyClock(
     now: nowOf(clock),
     wallNow: () => Math.round(wallStartedAt + (clock.now() - startedAt)),
     after: (delayMs, task) => clock.after(delayMs, task),
+    alarm: (task) => alarmOf(clock, task),
     looseEnds: clock.looseEnds,
   };
 }
@@ -93,7 +97,7 @@ export interface StoppableClock extends Clock {
 export function stoppableClock(source: Clock, looseEnds: LooseEnds): StoppableClock {
   const timers = new Set<Timer>();
   let isStopped = false;
-  return {
+  const clock: StoppableClock = {
     now: nowOf(source),
     wallNow: () => source.wallNow(),
     after(delayMs, task) {
@@ -110,6 +114,7 @@ export function stoppableClock(source: Clock, looseEnds: LooseEnds): StoppableCl
         },
       };
     },
+    alarm: (task) => wheel.alarm(task),
     looseEnds,
     stop() {
       isStopped = true;
@@ -117,6 +122,8 @@ export function stoppableClock(source: Clock, looseEnds: LooseEnds): StoppableCl
       timers.clear();
     },
   };
+  const wheel = new AlarmWheel(clock);
+  return clock;
 }
 
 /**

@@ -1,4 +1,5 @@
 // The clock of one call: its time begins with it, and its timers run inside somebody's fault boundary.
+import { alarmOf } from '../base/alarms.js';
 import type { Clock } from '../base/clock.js';
 
 /**
@@ -10,6 +11,7 @@ export function callClock(clock: Clock, run: (task: () => void) => void, beganAt
     now: () => clock.now() - beganAt,
     wallNow: () => clock.wallNow(),
     after: (delayMs, task) => clock.after(delayMs, () => run(task)),
+    alarm: (task) => alarmOf(clock, () => run(task)),
     looseEnds: clock.looseEnds,
   };
 }

@@ -6,6 +6,7 @@ import { type Clock, type SharedTime, sharedNow } from '../base/clock.js';
 import { require } from '../base/commonjs.js';
 import { AuthError, LimitError, RequestError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
+import { takeTextFrames } from '../base/text-frames.js';
 import type { CallDesk, StreamAdmission, StreamReceiver, StreamSocket } from '../calls/call-desk.js';
 import type { SharedConnections } from '../calls/shared-places.js';
 import { readStreamToken } from '../calls/streams/stream-token.js';
@@ -248,7 +249,7 @@ export class StreamDoor {
     const socket = new CarrierSocket(webSocket, network, clock);
     try {
       const receiver = desk.admit(admission, socket);
-      connect(webSocket, receiver, (error) => {
+      connect(webSocket, network, receiver, (error) => {
         logger.error({ callId: admission.callId, ...describeError(error) }, 'stream receiver failed');
         socket.close(CLOSE_INTERNAL_ERROR, 'Internal error');
       });
@@ -261,7 +262,12 @@ export class StreamDoor {
 }
 
 /** Hands what arrives to the receiver. `onFailure` hears what a receiver throws although it must not. */
-function connect(webSocket: WebSocket, receiver: StreamReceiver, onFailure: (error: unknown) => void): void {
+function connect(
+  webSocket: WebSocket,
+  network: Duplex,
+  receiver: StreamReceiver,
+  onFailure: (error: unknown) => void,
+): void {
   const guarded = (task: () => void) => {
     try {
       task();
@@ -270,13 +276,17 @@ function connect(webSocket: WebSocket, receiver: StreamReceiver, onFailure: (err
     }
   };
   // For every frame: without a closure.
-  webSocket.on('message', (data, isBinary) => {
+  const take = (text: string) => {
     try {
-      if (isBinary) receiver.receiveUnexpected('binary message');
-      else receiver.receiveText(toText(data));
+      receiver.receiveText(text);
     } catch (error) {
       onFailure(error);
     }
+  };
+  takeTextFrames(network, { isMasked: true, take });
+  webSocket.on('message', (data, isBinary) => {
+    if (isBinary) guarded(() => receiver.receiveUnexpected('binary message'));
+    else take(toText(data));
   });
   // The library answers with the right close code by itself; here it is only counted.
   webSocket.on('error', (error) => guarded(() => receiver.receiveUnexpected(toReason(error))));

@@ -1,4 +1,5 @@
 // Notices that the process stood still for so long that others may have its calls, before anything is done for one.
+import { alarmOf } from '../../base/alarms.js';
 import type { Clock, StoppableClock, Timer } from '../../base/clock.js';
 import { LEASE_MS } from '../../cluster/coordinator.js';
 
@@ -65,6 +66,11 @@ export function watchedClock(clock: StoppableClock, notice: () => void): Stoppab
     wallNow: () => clock.wallNow(),
     after: (delayMs, task) =>
       clock.after(delayMs, () => {
+        notice();
+        task();
+      }),
+    alarm: (task) =>
+      alarmOf(clock, () => {
         notice();
         task();
       }),

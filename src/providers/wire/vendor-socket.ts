@@ -1,8 +1,10 @@
 // One WebSocket to a vendor: bounded in time and size, told about in our words, ended exactly once.
 import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
 import { type Clock, grace, type Timer } from '../../base/clock.js';
 import { require } from '../../base/commonjs.js';
+import { takeTextFrames, toMaskedFrame } from '../../base/text-frames.js';
 import {
   connectionFailure,
   fatalFailure,
@@ -77,8 +79,6 @@ const MAX_UNANSWERED_PINGS = 2;
 /** How long a peer may take to answer our close. */
 const CLOSE_TIMEOUT_MS = 1000;
 
-const TEXT = { binary: false };
-
 const NOT_HANDLED = 'said something that could not be handled';
 
 /** The library costs tens of milliseconds to load, which nobody pays who makes no such call. */
@@ -93,6 +93,8 @@ export const openVendorSocket: OpenVendorSocket = (options) => new WsVendorSocke
 class WsVendorSocket implements VendorSocket {
   readonly #options: VendorSocketOptions;
   #socket: WebSocket | undefined;
+  /** What the socket writes to; undefined before it is open. */
+  #network: Duplex | undefined;
   #timer: Timer | undefined;
   #unanswered = 0;
   #over = false;
@@ -117,9 +119,9 @@ class WsVendorSocket implements VendorSocket {
   send(message: string | Uint8Array): void {
     const socket = this.#socket;
     if (this.#over || socket === undefined || socket.readyState !== socket.OPEN) return;
-    // From one buffer the library makes one write, mask included; from text it makes two.
-    if (typeof message === 'string') socket.send(Buffer.from(message), TEXT, ignore);
-    else socket.send(message, ignore);
+    const frame = typeof message === 'string' ? toMaskedFrame(message) : undefined;
+    if (frame === undefined || this.#network === undefined) socket.send(message, ignore);
+    else this.#network.write(frame);
   }
 
   ping(): void {
@@ -166,8 +168,15 @@ class WsVendorSocket implements VendorSocket {
       return;
     }
     this.#socket = socket;
+    let network: Duplex | undefined;
+    socket.on('upgrade', (response) => {
+      network = response.socket;
+    });
     socket.on('open', () => {
       if (this.#over) return;
+      this.#network = network;
+      if (network !== undefined)
+        takeTextFrames(network, { isMasked: false, take: (text) => this.#take(text) });
       this.#timer?.cancel();
       this.#watch();
       this.#tell(() => events.opened());
@@ -186,13 +195,19 @@ class WsVendorSocket implements VendorSocket {
   }
 
   #receive(data: RawData, isBinary: boolean): void {
-    if (this.#over) return;
-    this.#unanswered = 0;
     const { events } = this.#options;
     const bytes = toBuffer(data);
+    if (isBinary && events.binary !== undefined) {
+      this.#unanswered = 0;
+      if (!this.#over) this.#tell(() => events.binary?.(bytes));
+    } else this.#take(bytes.toString('utf8'));
+  }
+
+  #take(text: string): void {
+    if (this.#over) return;
+    this.#unanswered = 0;
     try {
-      if (isBinary && events.binary !== undefined) events.binary(bytes);
-      else events.text(bytes.toString('utf8'));
+      this.#options.events.text(text);
     } catch (cause) {
       this.#end(fatalFailure(NOT_HANDLED, cause));
     }
