@@ -22,6 +22,8 @@ export interface Manner {
 export interface Unsaid {
   readonly text: string;
   readonly manner: Manner;
+  /** They are all there is to say, and no part of an answer. @default nobody knows */
+  readonly isOwn?: boolean;
 }
 
 /** Words that the call ends with, unless the caller has something to say. */
@@ -324,6 +326,16 @@ export function owedOf<Words extends Pick<Utterance, 'manner'>>(words: Words | n
   const leadsTo = words?.manner.leadsTo;
   if (leadsTo === undefined) return words;
   return typeof leadsTo === 'object' ? leadsTo : null;
+}
+
+/** It is said in any case, whatever has cut it off. */
+export function isCertain(words: Unsaid | null): boolean {
+  return isAside(words) || words?.manner.request !== undefined || words?.isOwn === true;
+}
+
+/** Nobody has to be asked for the words that were on. */
+export function isWordForWord(state: FloorState): boolean {
+  return (utteranceOf(state)?.text ?? null) !== null || isCertain(restOf(state.floor));
 }
 
 /** True where something is owed when it was cut off. */

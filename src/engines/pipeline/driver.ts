@@ -10,6 +10,7 @@ import {
   goodbyeOf,
   isAside,
   isLeaving,
+  isWordForWord,
   type Manner,
   owedOf,
   owesMore,
@@ -154,6 +155,7 @@ export class PipelineDriver implements Driver {
     const { floor, manner } = this.#state;
     const utterance = utteranceOf(this.#state);
     const rest = 'rest' in floor ? owedOf(floor.rest) : null;
+    const isKnown = isWordForWord(this.#state);
     const split = agent.giveUp();
     const unsaid = split === undefined ? (isHeld ? rest : null) : unsaidOf(utterance, manner, split);
     const goodbye = goodbyeOf(unsaid, this.view);
@@ -162,7 +164,7 @@ export class PipelineDriver implements Driver {
     return {
       isCutOff: owesMore(utterance) || rest !== null || turns.isOwed || turns.hasNews,
       goodbye,
-      rest: (utterance?.text ?? null) === null && unsaid?.manner.request === undefined ? null : unsaid,
+      rest: isKnown ? unsaid : null,
     };
   }
 

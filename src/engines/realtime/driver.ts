@@ -139,9 +139,10 @@ export class RealtimeDriver implements Driver {
     const isKnown = text.startsWith(heard) && text !== '';
     const rest = isKnown ? text.slice(heard.length).trim() : unheard;
     if (reason !== undefined) return { goodbye: { text: rest, reason } };
-    const isWanted = floor.phase !== 'held' || left?.manner.request !== undefined;
-    const isCut = isKnown && rest !== '' && isWanted;
-    return { goodbye: undefined, rest: isCut ? { text: rest, manner: left?.manner ?? {} } : null };
+    return {
+      goodbye: undefined,
+      rest: isKnown && rest !== '' ? { text: rest, manner: left?.manner ?? {} } : null,
+    };
   }
 
   /** Nobody listens for a while: the agent stops in this tick. */
