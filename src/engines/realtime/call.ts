@@ -20,13 +20,11 @@ import { REALTIME_FAILED, silentModel, toRealtimeFailure } from './failure.js';
 import { RealtimeLine } from './line.js';
 import { RealtimeTools } from './tools.js';
 import { countRealtime } from './usage.js';
-import { RealtimeVoice } from './voice.js';
 import { RealtimeWatch } from './watch.js';
-import { type AnswerSplit, TurnBook } from '../turn-book.js';
+import { TurnBook } from '../turn-book.js';
 import { TOO_MANY } from '../tools/tool-box.js';
 import { UsageMeter } from '../usage-meter.js';
 
-const NOTHING: AnswerSplit = { heard: '', unheard: '' };
 const NOBODY_WAITS = { isCutOff: false, goodbye: undefined, troubledSince: [] };
 
 export class RealtimeCall implements Engine {
@@ -39,7 +37,6 @@ export class RealtimeCall implements Engine {
   readonly #turns: TurnBook;
   readonly #tools: RealtimeTools;
   readonly #usage: UsageMeter;
-  readonly #voice: RealtimeVoice;
   readonly #watch: RealtimeWatch;
   readonly #keys: PressedKeys;
   readonly #driver: RealtimeDriver;
@@ -90,17 +87,6 @@ export class RealtimeCall implements Engine {
       isReplaceable: hasFallback,
       unansweredMs,
     });
-    this.#voice = new RealtimeVoice({
-      context,
-      turns: this.#turns,
-      watch: this.#watch,
-      audible: () => this.#conversation.tell({ type: 'audible' }),
-      caughtUp: () => {
-        this.#attempt(() => this.#driver.settle());
-        this.#outlive();
-      },
-      tooMuch: () => this.#tooMuch(),
-    });
     this.#line = new RealtimeLine({
       context,
       model,
@@ -110,7 +96,7 @@ export class RealtimeCall implements Engine {
         instructions: systemPrompt,
         tools: tools.definitions,
         interruptible: isOpeningInterruptible(options, { isGreeting: isGreeting && beginning.bridge === '' }),
-        history: () => this.#turns.history(this.#voice.speech?.whole()),
+        history: () => this.#turns.history(this.#driver.speech?.whole()),
         handle: beginning.session,
       },
       events: this.#events(),
@@ -138,11 +124,15 @@ export class RealtimeCall implements Engine {
       settings: options,
       line: this.#line,
       turns: this.#turns,
-      voice: this.#voice,
       tools: this.#tools,
       watch: this.#watch,
       ends: (reason) => this.#end(reason),
       silent: () => this.#lose(silentModel()),
+      caughtUp: () => {
+        this.#attempt(() => this.#driver.settle());
+        this.#outlive();
+      },
+      tooMuch: () => this.#tooMuch(),
     });
     conversation.drivenBy(this.#driver, {
       fact: state,
@@ -197,7 +187,7 @@ export class RealtimeCall implements Engine {
   }
 
   markPlayed(name: string): void {
-    this.#attempt(() => this.#voice.speech?.markPlayed(name));
+    this.#attempt(() => this.#driver.speech?.markPlayed(name));
   }
 
   hold(): void {
@@ -231,9 +221,7 @@ export class RealtimeCall implements Engine {
     if (this.#state === 'closed') return;
     // Also after `handOver`: nobody has gone on in a turn that was open.
     this.#tools.close();
-    const split = this.#voice.speech?.stop(this.#context.playout.playedMs) ?? NOTHING;
-    this.#voice.end();
-    this.#turns.complete(split, { interrupted: split.unheard !== '' });
+    this.#driver.conclude();
     this.#turns.close();
     this.#free('closed');
   }
@@ -256,15 +244,15 @@ export class RealtimeCall implements Engine {
       responseStarted: () => this.#conversation.tell({ type: 'began' }),
       audio: ({ itemId, audio }) => this.#driver.audio(itemId, audio),
       text: ({ itemId, delta }) => this.#driver.text(itemId, delta),
-      heardText: ({ itemId, text }) => this.#voice.speech?.replaceText(itemId, text),
+      heardText: ({ itemId, text }) => this.#driver.speech?.replaceText(itemId, text),
       responseEnded: (end) => this.#driver.responseEnded(end),
       usage: (usage) => countRealtime(this.#usage, usage),
       resumable: (session) => this.#conversation.change({ session }),
       lost: ({ agoMs } = { agoMs: 0 }) => {
-        const { speech } = this.#voice;
+        const { speech } = this.#driver;
         this.#turns.lost({ isAnswered: speech?.hasAudio === true || (speech?.roundCount ?? 0) > 0 });
         // Before the next connection is told the conversation.
-        this.#voice.breakOff();
+        this.#driver.breakOff();
         this.#watch.lost(agoMs);
       },
       reconnected: ({ isPlanned, hearsAgain, ...gap }) => {
@@ -297,7 +285,7 @@ export class RealtimeCall implements Engine {
   #lose(error: unknown): void {
     if (this.#state !== 'live' || this.#gone !== undefined) return;
     const { playout, hasFallback = false } = this.#context;
-    const { speech } = this.#voice;
+    const { speech } = this.#driver;
     const isWanted = isHeardOut({
       hasFallback,
       isLeaving: this.#driver.isLeaving,
@@ -318,7 +306,7 @@ export class RealtimeCall implements Engine {
 
   /** A model that is gone is so for the caller, too, as soon as nothing of it is heard any more. */
   #outlive(): void {
-    if (this.#gone !== undefined && this.#voice.speech?.runsOut() !== true) this.#fail(this.#gone.error);
+    if (this.#gone !== undefined && this.#driver.speech?.runsOut() !== true) this.#fail(this.#gone.error);
   }
 
   #log(error: unknown): void {
@@ -341,7 +329,7 @@ export class RealtimeCall implements Engine {
   #cutOff(): void {
     if (this.#state !== 'live') return;
     const { isBusy } = this.#driver;
-    const wasAnswering = this.#voice.speech !== undefined && this.#turns.value.open?.isAside === false;
+    const wasAnswering = this.#driver.speech !== undefined && this.#turns.value.open?.isAside === false;
     const { waitingSince, lostSince } = this.#watch;
     const keys = this.#keys.take();
     if (keys !== '') this.#turns.pressed(keysAsText(keys));

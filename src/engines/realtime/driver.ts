@@ -11,6 +11,7 @@ import {
   type Manner,
   owedOf,
   owesMore,
+  type Utterance,
   utteranceOf,
   type View,
 } from '../../conversation/floor.js';
@@ -26,9 +27,8 @@ import type { RealtimeCallOptions } from './call-options.js';
 import { silentModel } from './failure.js';
 import { RealtimeFillers } from './fillers.js';
 import type { RealtimeLine } from './line.js';
-import type { RealtimeSpeech, RealtimeSplit } from './speech.js';
+import { RealtimeSpeech, type RealtimeSplit } from './speech.js';
 import type { RealtimeTools } from './tools.js';
-import type { RealtimeVoice } from './voice.js';
 import type { RealtimeWatch } from './watch.js';
 import type { ToolRun } from '../tools/tool-run.js';
 import type { AnswerSplit, TurnBook } from '../turn-book.js';
@@ -41,13 +41,16 @@ export interface RealtimeDriverOptions {
   readonly settings: Pick<RealtimeCallOptions, 'interruptible' | 'turnTaking' | 'idle'>;
   readonly line: RealtimeLine;
   readonly turns: TurnBook;
-  readonly voice: RealtimeVoice;
   readonly tools: RealtimeTools;
   readonly watch: RealtimeWatch;
   /** The call is to end: what was said last has been heard. */
   readonly ends: (reason: 'agent-hangup' | 'idle') => void;
   /** The model owed something, was asked for it again, and gave nothing. */
   readonly silent: () => void;
+  /** Everything that came so far has been heard, and no response is under way. */
+  readonly caughtUp: () => void;
+  /** An answer has more text than anybody would listen to. */
+  readonly tooMuch: () => void;
 }
 
 /** A model that breaks so many connections off when it is asked gives no answer on the next one either. */
@@ -62,6 +65,8 @@ export class RealtimeDriver implements Driver {
   readonly policy: FloorPolicy;
   readonly #options: RealtimeDriverOptions;
   readonly #fillers: RealtimeFillers;
+  /** The answer that is on; undefined while the agent has nothing to say. */
+  #speech: RealtimeSpeech | undefined;
   #isCallerSpeaking = false;
   /** Another engine goes on, and brings a goodbye to its end. */
   #isGivenUp = false;
@@ -108,12 +113,16 @@ export class RealtimeDriver implements Driver {
     return isLeaving(this.#state, this.view);
   }
 
+  get speech(): RealtimeSpeech | undefined {
+    return this.#speech;
+  }
+
   /** True when the agent owes something, or is in the middle of it. */
   get isBusy(): boolean {
-    const { voice, watch } = this.#options;
+    const { watch } = this.#options;
     const { floor, isCallerOwed } = this.#state;
     const utterance = utteranceOf(this.#state);
-    const isSpeaking = voice.isBusy || voice.speech?.awaitsTools === true;
+    const isSpeaking = this.#speech?.caughtUp === false || this.#speech?.awaitsTools === true;
     if (isAside(utterance)) return owesMore(utterance) || isCallerOwed;
     const owes = floor.phase === 'held' && (owesMore(floor.rest) || floor.owes.answer || floor.owes.results);
     return isSpeaking || watch.isOwed || isCallerOwed || owes;
@@ -145,6 +154,20 @@ export class RealtimeDriver implements Driver {
     };
   }
 
+  /** The connection is gone. What is left of what the agent was told to say; undefined where it was told nothing, or that is complete. */
+  breakOff(): string | undefined {
+    const told = utteranceOf(this.#state)?.text ?? null;
+    return told === null ? undefined : this.#speech?.breakOff(told);
+  }
+
+  /** The call is over. What was said and heard so far stands. */
+  conclude(): void {
+    const { context, turns } = this.#options;
+    const split = this.#speech?.stop(context.playout.playedMs) ?? NOTHING;
+    this.#over();
+    turns.complete(split, { interrupted: split.unheard !== '' });
+  }
+
   /** Nobody listens for a while: the agent stops in this tick. */
   hold(): void {
     this.#isCallerSpeaking = false;
@@ -165,10 +188,10 @@ export class RealtimeDriver implements Driver {
   }
 
   audio(itemId: string, audio: Uint8Array): void {
-    const { line, voice, watch } = this.#options;
+    const { line, watch } = this.#options;
     watch.alive();
     this.#barren = 0;
-    const { speech } = voice;
+    const speech = this.#speech;
     if (speech?.isResponding !== true) return;
     const wasDry = speech.isDry;
     speech.push(itemId, line.voiceOf(itemId, audio));
@@ -176,13 +199,12 @@ export class RealtimeDriver implements Driver {
   }
 
   text(itemId: string, delta: string): void {
-    const { voice, watch } = this.#options;
-    if (voice.speech?.text(itemId, delta) === true) watch.alive();
+    if (this.#speech?.text(itemId, delta) === true) this.#options.watch.alive();
   }
 
   responseEnded({ toolCalls: calls, reason }: EventOf<'responseEnded'>): void {
-    const { tools, voice, watch } = this.#options;
-    const { speech } = voice;
+    const { tools, watch } = this.#options;
+    const speech = this.#speech;
     watch.tell(ended);
     if (speech?.isResponding !== true) {
       tools.refuse(calls);
@@ -235,8 +257,8 @@ export class RealtimeDriver implements Driver {
 
   /** Is the answer over? Tools that were waiting for the caller to have heard everything go on. */
   settle(): void {
-    const { tools, voice, watch } = this.#options;
-    const { speech } = voice;
+    const { tools, watch } = this.#options;
+    const speech = this.#speech;
     if (speech === undefined || !speech.caughtUp) return;
     if (!watch.isOwed) tools.release({ caughtUp: true });
     if (watch.isOwed || speech.awaitsTools) this.#options.conversation.look();
@@ -251,7 +273,7 @@ export class RealtimeDriver implements Driver {
 
   /** The model has the results of tools. */
   resultsGiven(speech: RealtimeSpeech | undefined): void {
-    this.#tell({ type: 'results', isCurrent: speech === this.#options.voice.speech });
+    this.#tell({ type: 'results', isCurrent: speech === this.#speech });
   }
 
   keysComplete(keys: string): void {
@@ -264,21 +286,21 @@ export class RealtimeDriver implements Driver {
    * @throws ProviderError when that has come to nothing too often
    */
   reconnected({ gapMs, hearsAgain = false }: EventOf<'reconnected'>): void {
-    const { line, voice, watch } = this.#options;
-    const wasResponding = voice.speech?.isResponding === true;
+    const { line, watch } = this.#options;
+    const wasResponding = this.#speech?.isResponding === true;
     this.#isCallerSpeaking = false;
     watch.tell(back);
     if (this.isHeld || !(wasResponding || watch.isOwed)) return;
     this.#barren += 1;
     if (this.#barren > MAX_BARREN) throw silentModel();
-    const left = voice.breakOff();
+    const left = this.breakOff();
     const isAsked = left !== undefined || !hearsAgain;
     if (left === '') watch.tell(ended);
     else {
       if (isAsked) line.ask((session) => (left === undefined ? session.respond() : session.say(left)));
       watch.owes({ isAsked, waitedMs: gapMs });
     }
-    voice.speech?.responseEnded();
+    this.#speech?.responseEnded();
     this.#options.conversation.look();
   }
 
@@ -289,8 +311,8 @@ export class RealtimeDriver implements Driver {
 
   /** Owed to nobody: a model that says nothing now is not given up for it. A response may be under way that has not sounded yet. */
   #fill(phrase: string): void {
-    const { line, tools, voice, watch } = this.#options;
-    if (!line.isReady || watch.isOwed || voice.speech?.isResponding === true) return;
+    const { line, tools, watch } = this.#options;
+    if (!line.isReady || watch.isOwed || this.#speech?.isResponding === true) return;
     this.#hasFilled = true;
     line.ask((session) => {
       if (session.fill !== undefined) session.fill(phrase);
@@ -322,11 +344,11 @@ export class RealtimeDriver implements Driver {
   }
 
   get sound(): VoiceView {
-    return { isDry: this.#options.voice.speech?.isDry === true, isFilling: false };
+    return { isDry: this.#speech?.isDry === true, isFilling: false };
   }
 
   get view(): View {
-    const { tools, voice, watch } = this.#options;
+    const { tools, watch } = this.#options;
     const isSounding = this.#isCallerSpeaking;
     return {
       isListening: !this.isHeld,
@@ -335,23 +357,23 @@ export class RealtimeDriver implements Driver {
       turn: NO_TURN,
       isTakenOver: false,
       isAwaited: watch.isOwed,
-      isCaughtUp: voice.speech?.caughtUp ?? true,
+      isCaughtUp: this.#speech?.caughtUp ?? true,
       awaitsTools: tools.isAwaited,
     };
   }
 
   perform(effect: FloorEffect): void {
-    const { context, ends, line, tools, turns, voice, watch } = this.#options;
+    const { context, ends, line, tools, turns, watch } = this.#options;
     switch (effect.type) {
       case 'say': {
         const { utterance } = effect;
-        const text = utterance?.text;
-        if (text === undefined || text === null) break;
+        const text = utterance?.text ?? null;
+        if (text === null) break;
         if (isAside(utterance)) turns.aside();
         else turns.answer();
         // Who was told of the turn may have stopped it.
-        if (utteranceOf(this.#state)?.id !== utterance?.id) break;
-        voice.begin(text);
+        if (utterance === null || utteranceOf(this.#state)?.id !== utterance.id) break;
+        this.#begin(utterance);
         line.ask((session) => session.say(text));
         watch.owes({ isAsked: true });
         break;
@@ -362,13 +384,14 @@ export class RealtimeDriver implements Driver {
       case 'expect-answer':
         watch.tell((owing, at) => owesCaller(owing, { agoMs: effect.agoMs, at }));
         break;
-      case 'begin-answer':
+      case 'begin-answer': {
         watch.tell(began);
         turns.answer();
-        if (voice.speech?.hasAudio === true) turns.noAside();
-        if (utteranceOf(this.#state) === undefined) break;
-        (voice.speech ?? voice.begin()).responseStarted();
+        if (this.#speech?.hasAudio === true) turns.noAside();
+        const utterance = utteranceOf(this.#state);
+        if (utterance !== undefined) (this.#speech ?? this.#begin(utterance)).responseStarted();
         break;
+      }
       case 'suppress':
         line.ask((session) => session.cancel());
         break;
@@ -411,8 +434,8 @@ export class RealtimeDriver implements Driver {
   }
 
   #stop(): void {
-    const { context, line, tools, voice, watch } = this.#options;
-    const { speech } = voice;
+    const { context, line, tools, watch } = this.#options;
+    const speech = this.#speech;
     watch.tell(rest);
     if (speech === undefined) {
       this.#tell({ type: 'stopped', account: null });
@@ -433,7 +456,28 @@ export class RealtimeDriver implements Driver {
 
   /** The answer is over, and with it what was special about it. */
   #over(): void {
-    this.#options.voice.end();
+    this.#speech = undefined;
     this.#hasFilled = false;
+  }
+
+  #begin({ id }: Pick<Utterance, 'id'>): RealtimeSpeech {
+    const { caughtUp, context, tooMuch, turns, watch } = this.#options;
+    this.#speech = new RealtimeSpeech({
+      id: `answer-${id}`,
+      playout: context.playout,
+      clock: context.clock,
+      events: {
+        firstFrameSent: (at) => {
+          turns.firstFrameSent(at);
+          this.#tell({ type: 'audible' });
+        },
+        firstFrameHeard: (at) => turns.firstFrameHeard(at),
+        spoken: (text) => turns.spoken(text),
+        sounds: (until) => watch.sounds(until),
+        caughtUp,
+        tooMuch,
+      },
+    });
+    return this.#speech;
   }
 }
