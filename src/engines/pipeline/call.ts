@@ -17,11 +17,11 @@ import {
   type Trouble,
   type TroubleStep,
 } from '../../conversation/trouble.js';
-import { type Beginning, beginningOf, languageLeft, leadingTo } from '../beginning.js';
+import { type Beginning, beginningOf, firstWordsOf, languageLeft, toGreeting } from '../beginning.js';
 import { Conversation } from '../conversation.js';
 import { PipelineDriver } from './driver.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, SpokenText, Takeover } from '../engine.js';
-import type { SpokenRequest } from '../spoken-request.js';
+import { type SpokenRequest, toInput } from '../spoken-request.js';
 import { LanguageStage } from './language-stage.js';
 import { tagsOf, voicesOf, wordsIn } from '../languages/agent-words.js';
 import { isPassing, type Stage } from './failure.js';
@@ -217,8 +217,7 @@ export class PipelineCall implements Engine {
     if (this.#state !== 'new') return;
     this.#state = 'live';
     const { firstMessage = '', turnTaking, wait } = this.#options;
-    const { bridge, state } = this.#beginning;
-    const { owed } = state;
+    const { owed } = this.#beginning.state;
     wait.begins(this.#conversation, { isReplaceable: this.#context.hasFallback === true });
     this.#agent.start();
     if (!this.#stages.open()) return;
@@ -229,12 +228,8 @@ export class PipelineCall implements Engine {
     if (!this.#isHearing) return;
     this.#attempt('llm', () => this.#language.warmUp());
     if (owed.kind === 'nothing' && wait.isOn) this.#recognition.asked();
-    if (bridge !== '') this.#driver.say(bridge, leadingTo(owed));
-    else if (owed.kind === 'greeting')
-      this.#driver.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
-    else if (owed.kind === 'rest') this.#driver.say(owed.text, owed.manner);
-    else if (owed.kind === 'goodbye') this.#driver.say(owed.text, { ends: owed.reason });
-    else this.#conversation.tell({ type: 'resume', how: 'continue' });
+    const first = firstWordsOf(this.#beginning, { greeting: toGreeting(firstMessage, turnTaking) });
+    this.#conversation.tell(first ? { type: 'say', ...first } : { type: 'resume', how: 'continue' });
   }
 
   get state(): ConversationState {
@@ -268,7 +263,7 @@ export class PipelineCall implements Engine {
 
   request(request: SpokenRequest): boolean {
     if (!this.#isHearing || this.#driver.isLeaving) return false;
-    this.#attempt('engine', () => this.#driver.request(request));
+    this.#attempt('engine', () => this.#conversation.tell(toInput(request)));
     return true;
   }
 
@@ -405,7 +400,7 @@ export class PipelineCall implements Engine {
       case 'apologize':
         if (!wait.isOn) wait.begin(this.#context.clock.now());
         // A turn in which nothing else is said.
-        if (!this.#agent.isBusy) this.#driver.say('');
+        if (!this.#agent.isBusy) this.#conversation.tell({ type: 'say', text: '', manner: {} });
         this.#driver.conclude(apologies.call, () => this.#apologyBegins());
         break;
       case 'hand-over':

@@ -11,7 +11,6 @@ import {
   isAside,
   isLeaving,
   isWordForWord,
-  type Manner,
   owedOf,
   owesMore,
   type Utterance,
@@ -30,7 +29,6 @@ import type { CallerTurn } from './hearing/caller-turn.js';
 import type { CallerWait } from './caller-wait.js';
 import type { Conversation, Driver } from '../conversation.js';
 import type { EngineContext } from '../engine.js';
-import { mannerOf, type SpokenRequest } from '../spoken-request.js';
 import { lastText, onlyText, type ReplySource, type ReplySplit } from './speaking/reply.js';
 import type { SpokenSplit } from './speaking/speaker.js';
 import type { ToolRun } from '../tools/tool-run.js';
@@ -105,16 +103,6 @@ export class PipelineDriver implements Driver {
     const decision = isInDoubt ? bargeIn.silence() : 'wait';
     const means = decision === 'wait' || decision === 'pause' ? 'unknown' : MEANINGS[decision];
     this.#tell({ type: 'quiet', end, means });
-  }
-
-  /** A turn that the agent opens itself. */
-  say(text: string, manner: Manner = {}): void {
-    this.#tell({ type: 'say', text, manner });
-  }
-
-  /** Somebody outside wants it said. */
-  request({ text, interrupts, ...manner }: SpokenRequest): void {
-    this.#tell({ type: 'request', text, manner: mannerOf(manner), interrupts });
   }
 
   /** Says `text` as the last words of what is being said. `begins`: the voice gives the first audio of a sentence of it. */

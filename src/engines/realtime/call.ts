@@ -7,9 +7,9 @@ import { isHeardOut } from '../../conversation/trouble.js';
 import { ready } from '../../conversation/watch.js';
 import type { RealtimeEvents } from '../../providers/realtime-model.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, Takeover } from '../engine.js';
-import type { SpokenRequest } from '../spoken-request.js';
+import { type SpokenRequest, toInput } from '../spoken-request.js';
 import { type ConversationState, type Leaving, leftBy } from '../../conversation/state.js';
-import { type Beginning, beginningOf, leadingTo } from '../beginning.js';
+import { type Beginning, beginningOf, firstWordsOf, toGreeting } from '../beginning.js';
 import { Conversation } from '../conversation.js';
 import { keysAsText, PressedKeys } from '../pressed-keys.js';
 import { toReconnected } from '../provider-roster.js';
@@ -177,7 +177,7 @@ export class RealtimeCall implements Engine {
     if (this.#state !== 'live' || this.#driver.isLeaving) return false;
     // Of a model that is gone what it has said is heard out: the next one says it.
     const interrupts = request.interrupts && this.#gone === undefined;
-    this.#attempt(() => this.#driver.request({ ...request, interrupts }));
+    this.#attempt(() => this.#conversation.tell(toInput({ ...request, interrupts })));
     return true;
   }
 
@@ -206,12 +206,12 @@ export class RealtimeCall implements Engine {
 
   handOver(): Takeover {
     this.#cutOff();
-    const { lostSince } = this.#watch;
+    const { lost } = this.#watch.value;
     const { since, isUnheard } = this.#turns.giveUp();
     const state = leftBy(this.state, {
       ...this.#standing,
       isUnheard: isUnheard && !this.#isHalfHeard,
-      unheardSince: [since, lostSince, this.#deafSince],
+      unheardSince: [since, lost?.since, this.#deafSince],
     });
     this.#free('handed-over');
     return { state, tools: { runs: this.#turns.running, close: () => this.#tools.close() } };
@@ -319,7 +319,7 @@ export class RealtimeCall implements Engine {
     if (this.#state !== 'live') return;
     const { meters } = this.#context;
     if (error !== this.#gone?.error) this.#log(error);
-    this.#failure = toRealtimeFailure(error, this.#watch.wait);
+    this.#failure = toRealtimeFailure(error, this.#watch.value.wait);
     meters.providerFailed('engine', this.#failure.code);
     this.#cutOff();
     this.#end('provider-failed');
@@ -330,40 +330,30 @@ export class RealtimeCall implements Engine {
     if (this.#state !== 'live') return;
     const { isBusy } = this.#driver;
     const wasAnswering = this.#driver.speech !== undefined && this.#turns.value.open?.isAside === false;
-    const { waitingSince, lostSince } = this.#watch;
+    const { wait, lost } = this.#watch.value;
     const keys = this.#keys.take();
     if (keys !== '') this.#turns.pressed(keysAsText(keys));
     const left = this.#driver.giveUp();
     this.#isHalfHeard = wasAnswering && !this.#turns.isOpen;
-    this.#standing = { isCutOff: isBusy, ...left, troubledSince: [waitingSince, lostSince] };
+    this.#standing = { isCutOff: isBusy, ...left, troubledSince: [wait.since, lost?.since] };
   }
 
   /** Goes on with what an engine before this one has left, or greets. */
   #begin(): void {
-    const { bridge, state } = this.#beginning;
-    const { owed, turns } = state;
+    const { firstMessage, turnTaking } = this.#options;
+    const { owed, turns } = this.#beginning.state;
     const runs = [...this.#turns.running];
     if (runs.length > 0) this.#driver.adopt(runs.map(([, run]) => run));
     // The answer is given with their results.
     const isAwaited = owed.kind === 'answer' && runs.some(([id]) => turns.tools[id]?.waitedFor);
-    if (bridge !== '') {
-      const manner = leadingTo(isAwaited ? { kind: 'nothing' } : owed);
-      this.#attempt(() => this.#driver.say(bridge, manner));
-      return;
-    }
-    if (isAwaited) return;
+    const greeting = toGreeting(firstMessage, turnTaking);
+    const first = firstWordsOf(this.#beginning, { greeting, isAwaited });
+    if (first !== undefined) this.#attempt(() => this.#conversation.tell({ type: 'say', ...first }));
+    else if (isAwaited) return;
     // What they said comes again, and the model answers it by itself.
-    if (owed.kind === 'nothing' && this.#watch.left !== undefined) this.#watch.owes({ isAsked: false });
+    else if (owed.kind === 'nothing' && this.#watch.left !== undefined) this.#watch.owes({ isAsked: false });
     else if (owed.kind === 'nothing') this.#conversation.tell({ type: 'resume', how: 'continue' });
-    else if (owed.kind === 'answer') this.#attempt(() => this.#driver.respond());
-    else if (owed.kind === 'rest') this.#attempt(() => this.#driver.say(owed.text, owed.manner));
-    else if (owed.kind === 'goodbye') this.#attempt(() => this.#driver.say(owed.text, { ends: owed.reason }));
-    else this.#attempt(() => this.#greet());
-  }
-
-  #greet(): void {
-    const { firstMessage, turnTaking } = this.#options;
-    this.#driver.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
+    else this.#attempt(() => this.#driver.respond());
   }
 
   #end(reason: 'agent-hangup' | 'provider-failed' | 'idle'): void {

@@ -21,7 +21,6 @@ import { back, began, cameToNothing, ended, owesCaller, rest } from '../../conve
 import type { RealtimeEvents } from '../../providers/realtime-model.js';
 import type { Conversation, Driver } from '../conversation.js';
 import type { EngineContext } from '../engine.js';
-import { mannerOf, type SpokenRequest } from '../spoken-request.js';
 import { keysAsText } from '../pressed-keys.js';
 import type { RealtimeCallOptions } from './call-options.js';
 import { silentModel } from './failure.js';
@@ -220,16 +219,6 @@ export class RealtimeDriver implements Driver {
     if (isEmpty && this.#cameToNothing(speech)) return;
     if (!isEmpty) this.#isRepeated = false;
     speech.responseEnded();
-  }
-
-  /** A turn that the agent opens itself. */
-  say(text: string, manner: Manner = {}): void {
-    this.#tell({ type: 'say', text, manner });
-  }
-
-  /** Somebody outside wants it said. */
-  request({ text, interrupts, ...manner }: SpokenRequest): void {
-    this.#tell({ type: 'request', text, manner: mannerOf(manner), interrupts });
   }
 
   respond(): void {
