@@ -1,7 +1,7 @@
 // One call of the pipeline: its stages, and its life from the start to the end, trouble included. What the caller does is gathered in
 // `caller-turn`, what the agent says is in `agent-voice`, and who has the floor is decided in `driver`.
 import type { Resumption } from '../../conversation/floor.js';
-import type { TranscriptEntry } from '../../contract/call-record.js';
+import type { ProviderStage as Stage, TranscriptEntry } from '../../contract/call-record.js';
 import { AgentVoice } from './speaking/agent-voice.js';
 import { BargeIn } from './hearing/barge-in.js';
 import { CallerTurn } from './hearing/caller-turn.js';
@@ -24,7 +24,7 @@ import type { Engine, EngineContext, EngineFact, EngineFailure, SpokenText, Take
 import { type SpokenRequest, toInput } from '../spoken-request.js';
 import { LanguageStage } from './language-stage.js';
 import { tagsOf, voicesOf, wordsIn } from '../languages/agent-words.js';
-import { isPassing, type Stage } from './failure.js';
+import { countFailure, isPassing, logFailure } from '../failure.js';
 import type { PipelineCallOptions } from './call-options.js';
 import { SpokenLanguage } from './spoken-language.js';
 import { PipelineStages } from './stages.js';
@@ -357,7 +357,8 @@ export class PipelineCall implements Engine {
   /** A provider has failed: whether the caller hears of it, and from whom, `conversation/trouble` says. */
   #fail(stage: Stage, error: unknown): void {
     if (this.#state !== 'live') return;
-    this.#failWith(stage, this.#stages.report(stage, error), { isPassing: isPassing(error) });
+    logFailure(this.#context, stage, error);
+    this.#failWith(stage, countFailure(this.#context, stage, error), { isPassing: isPassing(error) });
   }
 
   #failWith(stage: Stage, failure: EngineFailure, { isPassing } = { isPassing: false }): void {

@@ -2,7 +2,6 @@
 // model decides; what the caller hears of it, and that nothing stale is heard, is decided in `driver`.
 import type { Resumption } from '../../conversation/floor.js';
 import type { AudioFormat } from '../../audio/format.js';
-import { describeThrown } from '../../base/log.js';
 import { isHeardOut } from '../../conversation/trouble.js';
 import { ready } from '../../conversation/watch.js';
 import type { RealtimeEvents } from '../../providers/realtime-model.js';
@@ -16,7 +15,7 @@ import { toReconnected } from '../provider-roster.js';
 import { isOpeningInterruptible, type RealtimeCallOptions } from './call-options.js';
 import { RealtimeDriver } from './driver.js';
 import { type CallEvents, guardEvents } from './events.js';
-import { REALTIME_FAILED, silentModel, toRealtimeFailure } from './failure.js';
+import { countFailure, logFailure, silent } from '../failure.js';
 import { RealtimeLine } from './line.js';
 import { RealtimeTools } from './tools.js';
 import { countRealtime } from './usage.js';
@@ -83,7 +82,7 @@ export class RealtimeCall implements Engine {
     this.#watch = new RealtimeWatch({
       conversation,
       late: () => this.#attempt(() => this.#driver.respond()),
-      silent: () => this.#lose(silentModel()),
+      silent: () => this.#lose(silent('realtime model')),
       isReplaceable: hasFallback,
       unansweredMs,
     });
@@ -127,7 +126,7 @@ export class RealtimeCall implements Engine {
       tools: this.#tools,
       watch: this.#watch,
       ends: (reason) => this.#end(reason),
-      silent: () => this.#lose(silentModel()),
+      silent: () => this.#lose(silent('realtime model')),
       caughtUp: () => {
         this.#attempt(() => this.#driver.settle());
         this.#outlive();
@@ -297,7 +296,7 @@ export class RealtimeCall implements Engine {
       this.#fail(error);
       return;
     }
-    this.#log(error);
+    logFailure(this.#context, 'model', error);
     this.#gone = { error };
     this.#deafSince ??= this.#conversation.now;
     this.#watch.close();
@@ -309,18 +308,11 @@ export class RealtimeCall implements Engine {
     if (this.#gone !== undefined && this.#driver.speech?.runsOut() !== true) this.#fail(this.#gone.error);
   }
 
-  #log(error: unknown): void {
-    const { callId, logger } = this.#context;
-    logger.warn({ callId, ...describeThrown(error) }, REALTIME_FAILED);
-  }
-
   /** The agent's voice is what has failed: the owner of the call tells the caller. */
   #fail(error: unknown): void {
     if (this.#state !== 'live') return;
-    const { meters } = this.#context;
-    if (error !== this.#gone?.error) this.#log(error);
-    this.#failure = toRealtimeFailure(error, this.#watch.value.wait);
-    meters.providerFailed('engine', this.#failure.code);
+    if (error !== this.#gone?.error) logFailure(this.#context, 'model', error);
+    this.#failure = { ...countFailure(this.#context, 'model', error), wait: this.#watch.value.wait };
     this.#cutOff();
     this.#end('provider-failed');
   }

@@ -23,7 +23,7 @@ import type { Conversation, Driver } from '../conversation.js';
 import type { EngineContext } from '../engine.js';
 import { keysAsText } from '../pressed-keys.js';
 import type { RealtimeCallOptions } from './call-options.js';
-import { silentModel } from './failure.js';
+import { silent } from '../failure.js';
 import { RealtimeFillers } from './fillers.js';
 import type { RealtimeLine } from './line.js';
 import { RealtimeSpeech, type RealtimeSplit } from './speech.js';
@@ -281,7 +281,7 @@ export class RealtimeDriver implements Driver {
     watch.tell(back);
     if (this.isHeld || !(wasResponding || watch.isOwed)) return;
     this.#barren += 1;
-    if (this.#barren > MAX_BARREN) throw silentModel();
+    if (this.#barren > MAX_BARREN) throw silent('realtime model');
     const left = this.breakOff();
     const isAsked = left !== undefined || !hearsAgain;
     if (left === '') watch.tell(ended);
