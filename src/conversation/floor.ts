@@ -1,6 +1,7 @@
 // Who has the floor, as values: the phase, what is being said, what can happen, what is to be done, and what follows from a state alone. How one state
 // becomes the next is in `floor-step.ts`. Times are milliseconds, all of one clock.
 import { type IdlePolicy, type IdleState, NOT_IDLE } from './idle.js';
+import { LIMITS } from './limits.js';
 import type { AgentEnd, OutsideEffect } from './outside.js';
 import type { Ms } from './wait.js';
 
@@ -275,9 +276,6 @@ export interface Step {
   readonly effects: readonly FloorEffect[];
 }
 
-/** Who is interrupted has stopped by then, if they will. */
-const CUT_IN_MS = 2000;
-
 export const NOBODY_SPEAKS: FloorState = {
   floor: { phase: 'listening', rest: null },
   manner: {},
@@ -299,7 +297,7 @@ export function yields(state: FloorState, at: Ms, policy: FloorPolicy): boolean 
   const { manner } = utterance;
   const { floor } = state;
   const isCuttingIn =
-    manner.cutsIn === true && floor.phase === 'speaking' && at - floor.audibleAt < CUT_IN_MS;
+    manner.cutsIn === true && floor.phase === 'speaking' && at - floor.audibleAt < LIMITS.monologue.cutInMs;
   return !isCuttingIn && (manner.interruptible ?? policy.interruptible);
 }
 
