@@ -198,13 +198,12 @@ export class PipelineCall implements Engine {
       finishUtterance: () => this.#finishUtterance(),
       spoken: spoken.spoken,
       wordless: () => this.#recognition.wordless(),
-      requested: context.requested,
-      leave: (reason) => this.#end(reason),
     });
     conversation.drivenBy(this.#driver, {
       fact: state,
       attempt: (task) => this.#attempt('engine', task),
-      beforeOutside: context.beforeOutside,
+      context,
+      ends: (reason) => this.#end(reason),
     });
     conversation.whenDue('trouble', () =>
       this.#attempt('engine', () =>

@@ -2,11 +2,9 @@
 import type { EndOfTurn, TurnTimes } from '../../conversation/floor.js';
 import type { Clock } from '../../base/clock.js';
 import {
-  type FloorEffect,
   type FloorInput,
   type FloorPolicy,
   type FloorState,
-  type Goodbye,
   goodbyeOf,
   isAside,
   isLeaving,
@@ -27,8 +25,7 @@ import type { AgentVoice } from './speaking/agent-voice.js';
 import type { BargeIn, BargeInDecision } from './hearing/barge-in.js';
 import type { CallerTurn } from './hearing/caller-turn.js';
 import type { CallerWait } from './caller-wait.js';
-import type { Conversation, Driver } from '../conversation.js';
-import type { EngineContext } from '../engine.js';
+import type { Conversation, Driver, DriverEffect } from '../conversation.js';
 import { lastText, onlyText, type ReplySource, type ReplySplit } from './speaking/reply.js';
 import type { SpokenSplit } from './speaking/speaker.js';
 import type { ToolRun } from '../tools/tool-run.js';
@@ -54,9 +51,6 @@ export interface PipelineDriverOptions {
   readonly spoken: (pieces: readonly SpokenPiece[], turnIndex: number) => void;
   /** No words have come of a sound: nobody waits any more, unless they may still come. */
   readonly wordless: () => void;
-  readonly requested: EngineContext['requested'];
-  /** The call is to end: with what was said last, or because the caller says nothing. */
-  readonly leave: (reason: Goodbye['reason']) => void;
 }
 
 const MEANINGS = { interrupt: 'interrupted', pause: 'doubted', dismiss: 'signed' } as const;
@@ -192,7 +186,7 @@ export class PipelineDriver implements Driver {
     if (decision !== 'wait') this.#tell({ type: MEANINGS[decision] });
   }
 
-  perform(effect: FloorEffect): void {
+  perform(effect: DriverEffect): void {
     const { agent, bargeIn, caller, clock, turns, wait } = this.#options;
     switch (effect.type) {
       case 'say': {
@@ -274,12 +268,6 @@ export class PipelineDriver implements Driver {
       case 'postpone-tools':
       case 'tell-keys':
       case 'interruptible':
-        break;
-      case 'requested':
-        this.#options.requested?.(effect.id, effect.outcome);
-        break;
-      case 'hang-up':
-        this.#options.leave(effect.reason);
         break;
     }
   }

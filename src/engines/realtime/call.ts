@@ -125,7 +125,6 @@ export class RealtimeCall implements Engine {
       turns: this.#turns,
       tools: this.#tools,
       watch: this.#watch,
-      ends: (reason) => this.#end(reason),
       silent: () => this.#lose(silent('realtime model')),
       caughtUp: () => {
         this.#attempt(() => this.#driver.settle());
@@ -136,7 +135,8 @@ export class RealtimeCall implements Engine {
     conversation.drivenBy(this.#driver, {
       fact: state,
       attempt: (task) => this.#attempt(task),
-      beforeOutside: context.beforeOutside,
+      context,
+      ends: (reason) => this.#end(reason),
     });
   }
 

@@ -1,7 +1,6 @@
 // The floor of a call with a realtime model at work: tells the machine what the caller and the model do, and does what it decides.
 // Whether the model is still any good is judged here, too.
 import {
-  type FloorEffect,
   type FloorInput,
   type FloorPolicy,
   type FloorState,
@@ -19,7 +18,7 @@ import type { VoiceView } from '../../conversation/phase.js';
 import type { Leaving } from '../../conversation/state.js';
 import { back, began, cameToNothing, ended, owesCaller, rest } from '../../conversation/watch.js';
 import type { RealtimeEvents } from '../../providers/realtime-model.js';
-import type { Conversation, Driver } from '../conversation.js';
+import type { Conversation, Driver, DriverEffect } from '../conversation.js';
 import type { EngineContext } from '../engine.js';
 import { keysAsText } from '../pressed-keys.js';
 import type { RealtimeCallOptions } from './call-options.js';
@@ -35,15 +34,13 @@ import type { AnswerSplit, TurnBook } from '../turn-book.js';
 type EventOf<Name extends keyof RealtimeEvents> = Parameters<Required<RealtimeEvents>[Name]>[0];
 
 export interface RealtimeDriverOptions {
-  readonly context: Pick<EngineContext, 'playout' | 'clock' | 'requested'>;
+  readonly context: Pick<EngineContext, 'playout' | 'clock'>;
   readonly conversation: Conversation;
   readonly settings: Pick<RealtimeCallOptions, 'interruptible' | 'turnTaking' | 'idle'>;
   readonly line: RealtimeLine;
   readonly turns: TurnBook;
   readonly tools: RealtimeTools;
   readonly watch: RealtimeWatch;
-  /** The call is to end: what was said last has been heard. */
-  readonly ends: (reason: 'agent-hangup' | 'idle') => void;
   /** The model owed something, was asked for it again, and gave nothing. */
   readonly silent: () => void;
   /** Everything that came so far has been heard, and no response is under way. */
@@ -351,8 +348,8 @@ export class RealtimeDriver implements Driver {
     };
   }
 
-  perform(effect: FloorEffect): void {
-    const { context, ends, line, tools, turns, watch } = this.#options;
+  perform(effect: DriverEffect): void {
+    const { line, tools, turns, watch } = this.#options;
     switch (effect.type) {
       case 'say': {
         const { utterance } = effect;
@@ -409,12 +406,6 @@ export class RealtimeDriver implements Driver {
       case 'drop-answer':
         if (this.#split !== undefined) turns.dropAnswer(this.#split);
         this.#over();
-        break;
-      case 'requested':
-        context.requested?.(effect.id, effect.outcome);
-        break;
-      case 'hang-up':
-        ends(effect.reason);
         break;
       // A realtime model hears the caller by itself, and its watch knows how long they wait.
       default:
