@@ -1,4 +1,4 @@
-// One live call, from bell or dial to its one end: only what follows from one of its parts for another.
+// One live call, from its ring or dial to its one end: only what follows from one of its parts for another.
 import { ConfigError } from '../base/errors.js';
 import { describeError } from '../base/log.js';
 import type { CallAnswer } from '../carriers/carrier.js';
