@@ -1,4 +1,4 @@
-// One live call, from bell or dial to its one end: only what follows from one of its parts for another.
+// One live call, from its ring or dial to its one end: only what follows from one of its parts for another.
 import { ConfigError } from '../base/errors.js';
 import { describeError } from '../base/log.js';
 import type { CallAnswer } from '../carriers/carrier.js';
@@ -32,7 +32,6 @@ import { CallMedia } from './streams/call-media.js';
 import { CallStanding } from './call-standing.js';
 import type { LiveMessage } from './streams/call-stream.js';
 import { CallTimers } from './call-timers.js';
-import { CallerReturn } from './transfer/caller-return.js';
 import { type CommandObstacles, demandUnobstructed, isObstructed } from './transfer/command-obstacles.js';
 import type { EngineRecipe } from '../engines/engine.js';
 import type { CarrierTeardown } from './ending/carrier-teardown.js';
@@ -94,7 +93,6 @@ export class CallSession {
   readonly #listening: CallListening;
   readonly #keys: CallKeys;
   readonly #transfer: CallTransfer;
-  readonly #return: CallerReturn;
   readonly #announcement: CarrierAnnouncement;
   readonly #announced: AnnouncedEnd;
   readonly #machine: MachineWatch | undefined;
@@ -184,31 +182,23 @@ export class CallSession {
       },
       refusedAfter: (loss) => this.#departure.gone(loss, { wasUp: true }),
     });
-    this.#transfer = new CallTransfer(this.#context, {
-      away: () => this.#conversation.hold('transfer'),
-      back: (news) => this.#return.back(news),
-      refused: (loss, news) => {
-        this.#return.stayed(loss, news);
-        this.#resumption?.stayed();
-      },
-    });
     this.#announcement = new CarrierAnnouncement(this.#context);
+    const common = { media: this.#media, conversation: this.#conversation, standing: this.#standing };
+    this.#transfer = new CallTransfer(this.#context, common, {
+      agentEnds: (ending) => this.#agentEnds(ending),
+      gone: (loss) => this.#departure.gone(loss, { wasUp: true }),
+      stayed: () => this.#resumption?.stayed(),
+    });
     const parts = {
-      media: this.#media,
-      conversation: this.#conversation,
+      ...common,
       intake: this.#intake,
       keys: this.#keys,
       transfer: this.#transfer,
       announcement: this.#announcement,
-      standing: this.#standing,
     };
     this.#announced = new AnnouncedEnd(this.#context, parts);
     this.#departure = new StreamDeparture(this.#context, parts, {
       reportedOver: () => this.#endAsReported(),
-    });
-    this.#return = new CallerReturn(this.#context, parts, {
-      agentEnds: (ending) => this.#agentEnds(ending),
-      gone: (loss) => this.#departure.gone(loss, { wasUp: true }),
     });
     if (seed.agentless !== undefined)
       this.#agentless = new AgentlessCall(seed.agentless, this.#context, parts);
@@ -714,7 +704,7 @@ export class CallSession {
   }
 
   #agentEnds(ending: CallEnding): void {
-    if (this.#transfer.isPending) this.#return.defer(ending);
+    if (this.#transfer.isPending) this.#transfer.defer(ending);
     else if (ending.wait !== undefined) this.#announced.apologize(ending);
     else this.#end(ending);
   }

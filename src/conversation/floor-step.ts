@@ -221,7 +221,7 @@ function stepped(
       // Whoever forgets nothing needs no words of the rest but those that it was told to say.
       const isCut = policy.endsTurns && (view.isAwaited || (utterance !== undefined && !view.isCaughtUp));
       const { text = null, manner = {} } = utterance ?? {};
-      const owed = isCut && text !== null ? { text, manner } : null;
+      const owed = isCut && text !== null ? { text, manner, isOwn: true } : null;
       // What was said is over, and who is told of that holds the call before the caller is answered.
       const isCallerNext = utterance === undefined && state.isCallerOwed;
       const isAnswerOwed = (isCut && text === null) || isCallerNext;
@@ -323,7 +323,7 @@ function begin(
   { maySpeak }: View,
 ): { state: FloorState; utterance: Utterance | null } {
   const idle = idlePaused(state.idle);
-  const rest = text === null ? null : { text, manner };
+  const rest = text === null ? null : { text, manner, isOwn: true };
   if (!maySpeak || state.floor.phase === 'held')
     return { state: { ...listening(state, rest), idle }, utterance: null };
   const utterance = utteranceFor(state, { text, manner });
@@ -462,7 +462,9 @@ function stopped(
 function withUnbegun(next: Next, utterance: Utterance | null, { endsTurns }: FloorPolicy): Next {
   if (next.kind !== 'hold' || utterance === null) return next;
   const { text, manner } = utterance;
-  return text === null ? { ...next, isAnswerOwed: endsTurns } : { ...next, owed: { text, manner } };
+  return text === null
+    ? { ...next, isAnswerOwed: endsTurns }
+    : { ...next, owed: { text, manner, isOwn: true } };
 }
 
 /** What is said on where a sound was no words, or when a hold is over. */
@@ -474,7 +476,10 @@ function restOfCut(
 ): Unsaid | null {
   if (policy.endsTurns) return null;
   // Who comes back after a hold has lost nothing of the sentence: it goes on where it was.
-  if (next.kind === 'hold') return unsaidOf(utterance ?? undefined, manner, account);
+  if (next.kind === 'hold') {
+    const unsaid = unsaidOf(utterance ?? undefined, manner, account);
+    return unsaid && (utterance?.text ?? null) !== null ? { ...unsaid, isOwn: true } : unsaid;
+  }
   return toUnsaid(account, account.rest, manner);
 }
 

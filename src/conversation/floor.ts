@@ -1,6 +1,7 @@
 // Who has the floor, as values: the phase, what is being said, what can happen, what is to be done, and what follows from a state alone. How one state
 // becomes the next is in `floor-step.ts`. Times are milliseconds, all of one clock.
 import { type IdlePolicy, type IdleState, NOT_IDLE } from './idle.js';
+import { LIMITS } from './limits.js';
 import type { AgentEnd, OutsideEffect } from './outside.js';
 import type { Ms } from './wait.js';
 
@@ -22,6 +23,8 @@ export interface Manner {
 export interface Unsaid {
   readonly text: string;
   readonly manner: Manner;
+  /** They are all there is to say, and no part of an answer. @default nobody knows */
+  readonly isOwn?: boolean;
 }
 
 /** Words that the call ends with, unless the caller has something to say. */
@@ -273,9 +276,6 @@ export interface Step {
   readonly effects: readonly FloorEffect[];
 }
 
-/** Who is interrupted has stopped by then, if they will. */
-const CUT_IN_MS = 2000;
-
 export const NOBODY_SPEAKS: FloorState = {
   floor: { phase: 'listening', rest: null },
   manner: {},
@@ -297,7 +297,7 @@ export function yields(state: FloorState, at: Ms, policy: FloorPolicy): boolean 
   const { manner } = utterance;
   const { floor } = state;
   const isCuttingIn =
-    manner.cutsIn === true && floor.phase === 'speaking' && at - floor.audibleAt < CUT_IN_MS;
+    manner.cutsIn === true && floor.phase === 'speaking' && at - floor.audibleAt < LIMITS.monologue.cutInMs;
   return !isCuttingIn && (manner.interruptible ?? policy.interruptible);
 }
 
@@ -324,6 +324,16 @@ export function owedOf<Words extends Pick<Utterance, 'manner'>>(words: Words | n
   const leadsTo = words?.manner.leadsTo;
   if (leadsTo === undefined) return words;
   return typeof leadsTo === 'object' ? leadsTo : null;
+}
+
+/** It is said in any case, whatever has cut it off. */
+export function isCertain(words: Unsaid | null): boolean {
+  return isAside(words) || words?.manner.request !== undefined || words?.isOwn === true;
+}
+
+/** Nobody has to be asked for the words that were on. */
+export function isWordForWord(state: FloorState): boolean {
+  return (utteranceOf(state)?.text ?? null) !== null || isCertain(restOf(state.floor));
 }
 
 /** True where something is owed when it was cut off. */

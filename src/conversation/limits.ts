@@ -85,10 +85,15 @@ export const LIMITS = {
     longestMs: 3000,
     /** It writes so soon what it hears: words that have not grown for this long, and the wait that they need, are all there are. */
     stillMs: 1500,
+    /** A turn that is over waits so long for the text of what it answers, which a model of sound writes late. Nobody waits for it. */
+    textMs: 3000,
   },
 
-  /** A caller who speaks without end: their turn ends at its next short pause after a minute, and in any case after one and a half. */
-  monologue: { longMs: 60_000, pauseMs: 200, longestMs: 90_000 },
+  /**
+   * A caller who speaks without end: their turn ends at its next short pause after a minute, and in any case after one and a half. For `cutInMs`
+   * they cannot interrupt who interrupts them: they have stopped by then, if they will.
+   */
+  monologue: { longMs: 60_000, pauseMs: 200, longestMs: 90_000, cutInMs: 2000 },
 
   /**
    * What a model has that hears the caller by itself and speaks: to show a sign of life. It has to be given up before the caller asks, who
@@ -126,6 +131,9 @@ export const LIMITS = {
     longestMs: 8000,
   },
 
-  /** Silence before every further phrase while a tool runs: a model needs a moment to begin, and callers ask after some five seconds. */
-  filler: { againMs: 3500 },
+  /**
+   * Silence before every further phrase while a tool runs: a model needs a moment to begin, and callers ask after some five seconds. `voiceMs`: what
+   * the voice has for a phrase, and between two pieces of one; nobody waits for it, and a late one is not said.
+   */
+  filler: { againMs: 3500, voiceMs: 5000 },
 } as const;

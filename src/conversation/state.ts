@@ -8,7 +8,8 @@ import {
   type FloorState,
   type Goodbye,
   goodbyeOf,
-  isAside,
+  isCertain,
+  isWordForWord,
   NOBODY_SPEAKS,
   owedOf,
   owesMore,
@@ -229,7 +230,7 @@ export function restored(
       isCutOff: isSpeaking || owes || isAwaited || newsIn(lost.turns).length > 0,
       goodbye:
         before !== undefined && owed.kind === 'goodbye' && !hasWords ? owed : goodbyeOf(unsaid, { caller }),
-      rest: before?.owed.kind === 'rest' ? before.owed : isWordForWord(state) ? unsaid : null,
+      rest: before?.owed.kind === 'rest' ? before.owed : isWordForWord(state.floor) ? unsaid : null,
       isUnheard,
       unheardSince: [left.since, watch.lost?.since, before?.unheardSince],
       troubledSince: [watch.wait.since, watch.lost?.since, before?.troubledSince],
@@ -282,18 +283,6 @@ function saidBy(turns: Turns, { entries, keys }: Untaken, at: Moment): Change {
       entry: { ...entry, turnIndex: text === '' ? entry.turnIndex : turnIndex, final: true },
     })),
   };
-}
-
-/** Nobody has to be asked for the words that were on. */
-function isWordForWord({ floor: state }: ConversationState): boolean {
-  const { floor } = state;
-  if ((utteranceOf(state)?.text ?? null) !== null) return true;
-  return 'rest' in floor && isCertain(floor.rest);
-}
-
-/** It is said in any case, whatever has cut it off. */
-function isCertain(words: Unsaid | null): boolean {
-  return isAside(words) || words?.manner.request !== undefined;
 }
 
 /** What is left to say word for word; of what the call ends with that may be nothing. Null where the caller is answered anew. */

@@ -18,8 +18,12 @@ export interface LeftCall {
 
 /** Whoever comes back from elsewhere no longer waits for what was owed before, but for what came of it. */
 export function stillOwed({ state, resumption, hasTools }: LeftCall): ConversationState {
-  const isStale = resumption !== null && resumption !== 'continue' && !hasTools;
-  return isStale ? { ...state, owed: { kind: 'nothing' } } : state;
+  if (resumption === null || resumption === 'continue' || hasTools) return state;
+  const isTold = typeof resumption === 'object';
+  return {
+    ...state,
+    owed: isTold ? { kind: 'rest', text: resumption.news, manner: {} } : { kind: 'nothing' },
+  };
 }
 
 /** How much of what the caller said nobody has heard. */

@@ -6,6 +6,7 @@ import type { ChatMessage, ModelToolCall } from '../contract/chat-message.js';
 import * as callerWords from './caller-words.js';
 import { type CallerWords, named, NO_WORDS, type Said, textOf, type WordsPolicy } from './caller-words.js';
 import { isPrompt, type Round, type Step, toHistory, toolsIn, toRequest, withoutEmpty } from './history.js';
+import { LIMITS } from './limits.js';
 import { fillerSent, type Latency, latencyOf, type Milestone, reached, UNMEASURED } from './latency.js';
 import {
   calledTool,
@@ -120,9 +121,6 @@ export const NO_TURNS: Turns = {
   nextTool: 1,
   suffix: '',
 };
-
-/** How long a turn that is over waits for the caller's words. */
-const TEXT_WAIT_MS = 3000;
 
 /** Index of the turn that words of the caller belong to while the agent is silent. */
 export function indexOf({ open, nextIndex }: Turns): number {
@@ -392,7 +390,7 @@ export function complete(turns: Turns, { account, interrupted, at }: End, policy
     const { isAside } = open;
     const steps = isAside ? open.steps : [...open.steps, ...answerSteps(account)];
     const speechEndedAt = wallOf(open.latency.at.speechEnded, at);
-    const dueAt = at.now + TEXT_WAIT_MS;
+    const dueAt = at.now + LIMITS.words.textMs;
     const over: WaitingTurn = { ...open, steps, account, interrupted, speechEndedAt, dueAt };
     const isOwed = account.isOwed || (next.isOwed && (isAside || account.heard === ''));
     const left: Turns = { ...next, open: null, over, heardUntil: at.now, isOwed };

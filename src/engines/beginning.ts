@@ -141,8 +141,37 @@ export function languageLeft({
   return (takeover ?? resumed)?.state.language.tag ?? null;
 }
 
+/**
+ * What is said first of all, word for word, as if nobody had been asked: the bridge, the greeting, the rest of other words or a goodbye. Undefined
+ * where the caller is owed an answer, or nothing. `isAwaited`: the answer comes by itself.
+ */
+export function firstWordsOf(
+  { bridge, state: { owed } }: Beginning,
+  { greeting, isAwaited = false }: { readonly greeting: Unsaid; readonly isAwaited?: boolean },
+): Unsaid | undefined {
+  if (bridge !== '') return { text: bridge, manner: leadingTo(isAwaited ? { kind: 'nothing' } : owed) };
+  switch (owed.kind) {
+    case 'greeting':
+      return greeting;
+    case 'rest':
+      return { text: owed.text, manner: owed.manner };
+    case 'goodbye':
+      return goodbye(owed);
+    case 'answer':
+    case 'nothing':
+      return undefined;
+  }
+}
+
+export function toGreeting(
+  text: string,
+  { interruptibleGreeting }: { readonly interruptibleGreeting: boolean },
+): Unsaid {
+  return { text, manner: interruptibleGreeting ? {} : { interruptible: false } };
+}
+
 /** How the bridge is said. */
-export function leadingTo(owed: Owed): Manner {
+function leadingTo(owed: Owed): Manner {
   switch (owed.kind) {
     case 'rest':
       return { leadsTo: { text: owed.text, manner: owed.manner } };

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.js';
 import type { CallPhase } from '../contract/call-record.js';
 import type { FloorEffect, FloorInput, FloorPolicy, FloorState, View } from '../conversation/floor.js';
 import { stepFloor } from '../conversation/floor-step.js';
-import { isOutside } from '../conversation/outside.js';
+import { type AgentEnd, isOutside } from '../conversation/outside.js';
 import { phaseOf, type VoiceView } from '../conversation/phase.js';
 import {
   begun,
@@ -17,7 +17,7 @@ import {
 import type { Moment } from '../conversation/tools.js';
 import type { Turns } from '../conversation/turns.js';
 import { Deadline } from './deadline.js';
-import type { BeforeOutside, EngineFact } from './engine.js';
+import type { EngineContext, EngineFact } from './engine.js';
 
 /** A voice mode, as the machine knows it. */
 export interface Driver {
@@ -28,15 +28,20 @@ export interface Driver {
   readonly isAwaited?: boolean;
   readonly sound: VoiceView;
   /** Does what the machine has decided. May tell what comes of it in the same tick. */
-  perform(effect: FloorEffect): void;
+  perform(effect: DriverEffect): void;
 }
+
+/** What is left to a voice mode. The rest is the same in each. */
+export type DriverEffect = Exclude<FloorEffect, { type: 'requested' | 'hang-up' }>;
 
 /** Who has the driver at work. */
 export interface DriverOwner {
   readonly fact: (fact: Extract<EngineFact, { type: 'phase.changed' }>) => void;
   /** Runs what a timer rings for, or what had to be written down first. */
   readonly attempt: (task: () => void) => void;
-  readonly beforeOutside: BeforeOutside | undefined;
+  readonly context: Pick<EngineContext, 'beforeOutside' | 'requested'>;
+  /** The call is to end: with what was said last, or because the caller says nothing. */
+  readonly ends: (reason: AgentEnd) => void;
 }
 
 /** One per engine. Turns, wait and watch are changed by those that hold them: `TurnBook`, `CallerWait` and `RealtimeWatch`; trouble by who has the engine. */
@@ -95,9 +100,9 @@ export class Conversation {
     const step = stepFloor(this.#state.floor, { ...input, at: this.now }, driver.view, driver.policy);
     this.change({ floor: step.state });
     for (const effect of step.effects) {
-      const written = isOutside(effect) ? this.#owner?.beforeOutside?.(effect) : undefined;
-      if (written === undefined) driver.perform(effect);
-      else void written.then(() => this.#owner?.attempt(() => driver.perform(effect)));
+      const written = isOutside(effect) ? this.#owner?.context.beforeOutside?.(effect) : undefined;
+      if (written === undefined) this.#perform(effect);
+      else void written.then(() => this.#owner?.attempt(() => this.#perform(effect)));
     }
     // What follows on these comes in the same tick: the floor is handed over, or the call ends.
     if (input.type !== 'finished' && input.type !== 'failing') this.look();
@@ -130,6 +135,12 @@ export class Conversation {
   /** `task` is run when the part says that it is due; it changes the part. */
   whenDue(part: Part, task: () => void): void {
     this.#due.set(part, task);
+  }
+
+  #perform(effect: FloorEffect): void {
+    if (effect.type === 'requested') this.#owner?.context.requested?.(effect.id, effect.outcome);
+    else if (effect.type === 'hang-up') this.#owner?.ends(effect.reason);
+    else this.#driver?.perform(effect);
   }
 
   #settle(): void {

@@ -1,5 +1,5 @@
 // What somebody outside the call wants the agent to say.
-import type { Manner } from '../conversation/floor.js';
+import type { FloorInput } from '../conversation/floor.js';
 
 /** Words that somebody outside wants the agent to say, as they are. */
 export interface SpokenRequest {
@@ -12,7 +12,8 @@ export interface SpokenRequest {
   readonly interruptible?: boolean | undefined;
 }
 
-/** How a request is to be taken. */
-export function mannerOf({ id, interruptible }: Pick<SpokenRequest, 'id' | 'interruptible'>): Manner {
-  return { request: id, ...(interruptible === undefined ? {} : { interruptible }) };
+/** As the machine is told of it. */
+export function toInput({ id, text, interrupts, interruptible }: SpokenRequest): FloorInput {
+  const manner = { request: id, ...(interruptible === undefined ? {} : { interruptible }) };
+  return { type: 'request', text, manner, interrupts };
 }

@@ -1,4 +1,4 @@
-// The bell: who calls, whether there is room, and what the desk says. Knows no carrier's words.
+// Incoming calls: who calls, whether there is room, and what the desk says. Knows no carrier's words.
 import { createHash } from 'node:crypto';
 import { describeError, type Logger } from '../base/log.js';
 import { maskPhone } from '../base/redact.js';
@@ -8,7 +8,7 @@ import type { Capacity } from './capacity.js';
 
 export type IncomingCall = Extract<CarrierMessage, { type: 'incoming-call' }>;
 
-/** What the bell works with. */
+/** What they are answered with. */
 export interface BellOptions {
   readonly carrierId: string;
   readonly desk: CallDesk;
@@ -31,7 +31,7 @@ export type FindRoom = (callId: string) => Promise<FoundRoom | undefined>;
 type Kind = 'own' | 'known' | 'new' | 'stranger';
 
 /** Answers calls that ring, and outbound ones that were answered. */
-export class Bell {
+export class IncomingCalls {
   readonly #options: BellOptions;
 
   constructor(options: BellOptions) {

@@ -18,7 +18,7 @@ import type {
 } from '../carriers/carrier.js';
 import type { Capacity } from './capacity.js';
 import { type CallMessage, Deliveries } from './deliveries.js';
-import { Bell, callIdOf, type FindRoom } from './incoming-calls.js';
+import { callIdOf, type FindRoom, IncomingCalls } from './incoming-calls.js';
 import { isPassed, type Neighbor, NOT_HERE, type WebhookSubject } from './neighbor.js';
 import { resolvePublicHost } from './public-host.js';
 import { RefusalLog } from './refusal-log.js';
@@ -223,13 +223,13 @@ interface Outcome {
 class DeskResponder {
   readonly #options: WebhookOptions;
   readonly #deliveries: Deliveries;
-  readonly #bell: Bell;
+  readonly #incoming: IncomingCalls;
 
   constructor(options: WebhookOptions) {
     const { carrier, desk, capacity, findRoom, logger, clock } = options;
     this.#options = options;
     this.#deliveries = new Deliveries(clock, desk);
-    this.#bell = new Bell({ carrierId: carrier.id, desk, capacity, findRoom, logger });
+    this.#incoming = new IncomingCalls({ carrierId: carrier.id, desk, capacity, findRoom, logger });
   }
 
   async respond(
@@ -243,12 +243,13 @@ class DeskResponder {
       return this.#reply(route, { type: 'hang-up' });
     if (message.type !== 'incoming-call')
       return kept?.reply ?? this.#settle(route, message, this.#report(message, host));
-    const callId = this.#bell.toCallId(message);
+    const callId = this.#incoming.toCallId(message);
     // A stream that was offered once is not offered again when the call is over, or a replayed webhook would open it.
     const isFresh = kept === undefined || kept.answer === 'stream';
     if (isFresh && this.#options.desk.isOver(callId)) return this.#reply(route, { type: 'hang-up' });
     return (
-      kept?.reply ?? this.#settle(route, message, await this.#bell.answer(message, callId, { host, since }))
+      kept?.reply ??
+      this.#settle(route, message, await this.#incoming.answer(message, callId, { host, since }))
     );
   }
 

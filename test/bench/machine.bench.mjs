@@ -10,12 +10,12 @@ const SCHEDULES = 4000;
 const GOAL = 2000;
 
 /** The play of the tests, on the built machine. */
-async function loadPlay() {
+export async function loadPlay() {
   const folder = mkdtempSync(join(tmpdir(), 'offhook-machine-'));
   try {
     const source = readFileSync(new URL('../conversation/floor-play.ts', import.meta.url), 'utf8');
-    const machine = new URL('../../dist/conversation/floor.js', import.meta.url).href;
-    const { outputText } = ts.transpileModule(source.replace('../../src/conversation/floor.js', machine), {
+    const built = new URL('../../dist/', import.meta.url).href;
+    const { outputText } = ts.transpileModule(source.replaceAll('../../src/', built), {
       compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
     });
     const file = join(folder, 'play.mjs');
@@ -49,7 +49,7 @@ export async function run() {
     fc.record({ act: fc.constant('resume'), how: fc.constantFrom('continue', 'listen', 'news') }),
     fc.record({ act: fc.constantFrom(...words) }),
   );
-  const schedules = fc.sample(fc.array(act, { minLength: 120, maxLength: 120 }), {
+  const schedules = fc.sample(fc.array(act, { minLength: 240, maxLength: 240 }), {
     numRuns: SCHEDULES,
     seed: 1,
   });
@@ -70,12 +70,12 @@ export async function run() {
     if (played.steps >= 40) counted += 1;
   }
   const seconds = (performance.now() - startedAt) / 1000;
-  const rate = Math.round(SCHEDULES / seconds);
+  const rate = Math.round(counted / seconds);
   console.log(
     `${SCHEDULES} schedules of ${Math.round(steps / SCHEDULES)} steps on average (${counted} of 40 or more) in ${seconds.toFixed(2)} s`,
   );
   console.log(
-    `${rate} schedules a second, ${Math.round(steps / seconds)} steps a second; the goal is ${GOAL} schedules`,
+    `${rate} schedules of 40 and more a second, ${Math.round(steps / seconds)} steps a second; the goal is ${GOAL} schedules`,
   );
   if (rate < GOAL) process.exitCode = 1;
 }

@@ -20,9 +20,14 @@ describe('what is owed to a caller whose engine is gone', () => {
     expect(stillOwed({ ...LEFT, resumption: 'continue' }).owed.kind).toBe('answer');
   });
 
-  it('is nothing for one who comes back from elsewhere, unless tools still run for them', () => {
+  it('is nothing but the news for one who comes back from elsewhere, unless tools still run for them', () => {
     expect(stillOwed({ ...LEFT, resumption: 'listen' }).owed.kind).toBe('nothing');
-    expect(stillOwed({ ...LEFT, resumption: { news: 'Nobody is there.' } }).owed.kind).toBe('nothing');
+    const news = 'Nobody is there.';
+    expect(stillOwed({ ...LEFT, resumption: { news } }).owed).toEqual({
+      kind: 'rest',
+      text: news,
+      manner: {},
+    });
     expect(stillOwed({ ...LEFT, resumption: 'listen', hasTools: true }).owed.kind).toBe('answer');
   });
 });

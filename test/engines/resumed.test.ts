@@ -185,6 +185,49 @@ describe('a call that goes on in another process', () => {
     expect(third.outcomes).toEqual(['r1 heard']);
   });
 
+  describe('in a hold that came upon news for the caller', () => {
+    const news = 'That number is busy.';
+
+    it.each([0, 200])('says them all the same, after %i ms of them', async (heardMs) => {
+      const rig = await greeted();
+      rig.engine.hold();
+      rig.engine.resume({ news });
+      if (heardMs > 0) await rig.quiet(heardMs);
+      rig.engine.hold();
+      const other = await resumed(rig);
+      await other.quiet(playing(`${message} ${news}`));
+      const said = other.voice.spoken.join(' ');
+      expect([said.startsWith(message), said.endsWith('is busy.')]).toEqual([true, true]);
+      expect(other.model.requests).toEqual([]);
+    });
+
+    it.each([0, 200])(
+      'says them all the same with a model that hears by itself, after %i ms',
+      async (heardMs) => {
+        const rig = await greetedByModel();
+        rig.engine.hold();
+        rig.engine.resume({ news });
+        if (heardMs > 0) {
+          rig.model.begins(news);
+          await rig.wait(heardMs);
+        }
+        rig.engine.hold();
+        const other = await resumedModel(rig);
+        other.model.answers(message);
+        await other.wait(playing(message));
+        expect(other.model.asked).toEqual([`say ${message}`, `say ${news}`]);
+      },
+    );
+
+    it('asks anew for an answer that it came upon', async () => {
+      const rig = await inAnAnswer();
+      rig.engine.hold();
+      const other = await resumed(rig);
+      await other.quiet(playing(message) + 1000);
+      expect(other.voice.spoken.join(' ')).toBe(`${message} Here I am again.`);
+    });
+  });
+
   it('begins with what is owed where it has no message', async () => {
     const other = await resumed(await inAnAnswer(), { message: '' });
     await other.quiet(500);

@@ -1,11 +1,15 @@
-// Handing a caller over to another number: the order, its result, and what becomes of the call meanwhile.
+// Handing a caller over to another number: the order, its result, and what becomes meanwhile, and afterwards, of the caller and of an agent
+// that wanted to hang up.
 import { isE164 } from '../../base/e164.js';
 import { CarrierError, ConfigError, RequestError } from '../../base/errors.js';
 import { describeError } from '../../base/log.js';
 import { maskPhone } from '../../base/redact.js';
 import type { TransferRequest, TransferResult } from '../../carriers/carrier.js';
 import { phrasesIn } from '../../engines/languages/spoken-words.js';
-import { NORMAL_CLOSE } from '../ending/call-ending.js';
+import { endWait } from '../../conversation/wait.js';
+import { type CallEnding, NORMAL_CLOSE } from '../ending/call-ending.js';
+import type { CallStanding } from '../call-standing.js';
+import type { CallMedia } from '../streams/call-media.js';
 import { type SessionContext, leavesOpen, onceKept, webhookBaseUrl } from '../session-context.js';
 import type { StreamLoss } from '../streams/call-stream.js';
 
@@ -16,14 +20,23 @@ const RESULT_MS = RING_TIMEOUT_SECONDS * 1000 + RESULT_GRACE_MS;
 /** An order that was perhaps taken has this long to show it. */
 const PROOF_MS = 5000;
 
-/** What becomes of the caller, for the session to carry out. `news`: what they are told, unless an agent that gave the order tells it. */
+export interface TransferParts {
+  readonly media: CallMedia;
+  /** Agent and caller. `news`: what the agent says of it. */
+  readonly conversation: {
+    hold(reason: 'transfer'): void;
+    release(reason: 'transfer', news: string | undefined): void;
+  };
+  readonly standing: CallStanding;
+}
+
 export interface TransferEvents {
-  /** The agent is not listened to any more. */
-  away(): void;
-  /** The number was not reached, and the caller is still there. */
-  back(news: string | undefined): void;
-  /** The order was not taken, as far as we know. `loss`: how the stream went meanwhile. */
-  refused(loss: StreamLoss | undefined, news: string | undefined): void;
+  /** The agent ends the call after all. */
+  agentEnds(ending: CallEnding): void;
+  /** The stream went while the order was given, and nothing else explains it. */
+  gone(loss: StreamLoss): void;
+  /** The order was not taken, as far as we know: the caller is with the agent. */
+  stayed(): void;
 }
 
 /** `dropped`: nothing has shown that the carrier took it; a result may still come. */
@@ -56,11 +69,15 @@ export interface TransferState {
  */
 export class CallTransfer {
   readonly #context: SessionContext;
+  readonly #parts: TransferParts;
   readonly #events: TransferEvents;
   #order: Order | undefined;
+  /** How the agent wanted to end the call meanwhile. */
+  #deferred: CallEnding | undefined;
 
-  constructor(context: SessionContext, events: TransferEvents) {
+  constructor(context: SessionContext, parts: TransferParts, events: TransferEvents) {
     this.#context = context;
+    this.#parts = parts;
     this.#events = events;
   }
 
@@ -92,7 +109,7 @@ export class CallTransfer {
     };
     this.#order = order;
     if (isTaken) {
-      this.#events.away();
+      this.#parts.conversation.hold('transfer');
       this.#awaitResult(order);
     } else void this.#isProven(order, undefined);
   }
@@ -187,7 +204,41 @@ export class CallTransfer {
     this.#tell(order, result);
     order.tellAgent?.(result);
     if (result === 'connected') this.#end();
-    else if (!wasDropped) this.#events.back(this.#newsOf(order, result));
+    else if (!wasDropped) this.#back(this.#newsOf(order, result));
+  }
+
+  /** The agent wants the end while the caller is being handed over, who is not the agent's to hang up on then. */
+  defer(ending: CallEnding): void {
+    const { wait } = ending;
+    this.#deferred = { ...ending, wait: wait && endWait(wait, this.#context.environment.clock.now()) };
+  }
+
+  /** The number was not reached. `news`: what the agent says of that, where nobody else tells it. */
+  #back(news: string | undefined): void {
+    const { media, conversation, standing } = this.#parts;
+    conversation.release('transfer', news);
+    const deferred = this.#deferred;
+    const isCommanded = this.#context.environment.carrier.commands !== undefined;
+    if (standing.over !== undefined) this.#context.end({ reason: 'caller-hangup', close: NORMAL_CLOSE });
+    // A carrier that waits for the reply to its report cannot be told to speak meanwhile.
+    else if (deferred !== undefined && !isCommanded) this.#context.end(deferred);
+    else if (deferred !== undefined) this.#events.agentEnds(deferred);
+    else if (!isCommanded) media.expect();
+    else if (media.isUp) return;
+    else if (media.canOpen) media.open();
+    else this.#context.end({ reason: 'stream-lost', carrier: 'hang-up' });
+  }
+
+  /** The carrier did not take the order, as far as we know. */
+  #stayed(order: Order): void {
+    const { loss } = order;
+    this.#parts.conversation.release('transfer', this.#newsOf(order, 'failed'));
+    const deferred = this.#deferred;
+    this.#deferred = undefined;
+    // A stop says that the caller has left.
+    if (deferred !== undefined && loss?.type !== 'stop') this.#events.agentEnds(deferred);
+    else if (loss !== undefined) this.#events.gone(loss);
+    this.#events.stayed();
   }
 
   #requestFor(to: string): TransferRequest {
@@ -224,7 +275,7 @@ export class CallTransfer {
     if (order !== this.#order || order.phase === 'taken' || this.#context.isOver) return;
     order.phase = 'taken';
     this.#tell(order, null);
-    this.#events.away();
+    this.#parts.conversation.hold('transfer');
     this.#awaitResult(order);
     order.prove();
   }
@@ -240,11 +291,11 @@ export class CallTransfer {
     if (this.#context.isOver) return false;
     if (!leavesOpen(error)) {
       this.#forget();
-      this.#events.refused(order.loss, this.#newsOf(order, 'failed'));
+      this.#stayed(order);
       return false;
     }
     order.phase = 'doubtful';
-    this.#events.away();
+    this.#parts.conversation.hold('transfer');
     return new Promise((resolve) => {
       const { clock, resumeHoldSeconds } = this.#context.environment;
       // A carrier that has not taken it comes and asks what is next.
@@ -271,7 +322,7 @@ export class CallTransfer {
     if (this.#context.isOver) return;
     order.phase = 'dropped';
     this.#context.timers.set('transfer', RESULT_MS - PROOF_MS, () => this.#forget());
-    this.#events.refused(order.loss, this.#newsOf(order, 'failed'));
+    this.#stayed(order);
   }
 
   #forget(): void {

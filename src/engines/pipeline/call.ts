@@ -1,7 +1,7 @@
 // One call of the pipeline: its stages, and its life from the start to the end, trouble included. What the caller does is gathered in
 // `caller-turn`, what the agent says is in `agent-voice`, and who has the floor is decided in `driver`.
 import type { Resumption } from '../../conversation/floor.js';
-import type { TranscriptEntry } from '../../contract/call-record.js';
+import type { ProviderStage as Stage, TranscriptEntry } from '../../contract/call-record.js';
 import { AgentVoice } from './speaking/agent-voice.js';
 import { BargeIn } from './hearing/barge-in.js';
 import { CallerTurn } from './hearing/caller-turn.js';
@@ -17,14 +17,14 @@ import {
   type Trouble,
   type TroubleStep,
 } from '../../conversation/trouble.js';
-import { type Beginning, beginningOf, languageLeft, leadingTo } from '../beginning.js';
+import { type Beginning, beginningOf, firstWordsOf, languageLeft, toGreeting } from '../beginning.js';
 import { Conversation } from '../conversation.js';
 import { PipelineDriver } from './driver.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, SpokenText, Takeover } from '../engine.js';
-import type { SpokenRequest } from '../spoken-request.js';
+import { type SpokenRequest, toInput } from '../spoken-request.js';
 import { LanguageStage } from './language-stage.js';
 import { tagsOf, voicesOf, wordsIn } from '../languages/agent-words.js';
-import { isPassing, type Stage } from './failure.js';
+import { countFailure, isPassing, logFailure } from '../failure.js';
 import type { PipelineCallOptions } from './call-options.js';
 import { SpokenLanguage } from './spoken-language.js';
 import { PipelineStages } from './stages.js';
@@ -140,18 +140,15 @@ export class PipelineCall implements Engine {
       context,
       tell,
       stages: this.#stages,
+      conversation,
+      turns: this.#turns,
       settings,
       lexicon,
       fillers: spoken.fillers,
       isRecognizedLate: options.stt.writesAfterwards === true,
       maySpeak: () => this.#state === 'live' && !this.#held,
       events: {
-        spoken: (text) => this.#turns.spoken(text),
-        audible: () => this.#conversation.tell({ type: 'audible' }),
-        whole: () => this.#conversation.tell({ type: 'whole' }),
         sounds: () => this.#attempt('engine', () => this.#conversation.look()),
-        endsCall: () => this.#conversation.tell({ type: 'ends' }),
-        called: (runs) => this.#turns.called(runs),
         finished: (outcome) => this.#attempt('engine', () => this.#finished(outcome)),
         failed: (stage, error) => this.#fail(stage, error),
         usage: (usage, turnIndex, payee) => this.#usage.thought(usage, turnIndex, payee),
@@ -198,13 +195,12 @@ export class PipelineCall implements Engine {
       finishUtterance: () => this.#finishUtterance(),
       spoken: spoken.spoken,
       wordless: () => this.#recognition.wordless(),
-      requested: context.requested,
-      leave: (reason) => this.#end(reason),
     });
     conversation.drivenBy(this.#driver, {
       fact: state,
       attempt: (task) => this.#attempt('engine', task),
-      beforeOutside: context.beforeOutside,
+      context,
+      ends: (reason) => this.#end(reason),
     });
     conversation.whenDue('trouble', () =>
       this.#attempt('engine', () =>
@@ -217,8 +213,7 @@ export class PipelineCall implements Engine {
     if (this.#state !== 'new') return;
     this.#state = 'live';
     const { firstMessage = '', turnTaking, wait } = this.#options;
-    const { bridge, state } = this.#beginning;
-    const { owed } = state;
+    const { owed } = this.#beginning.state;
     wait.begins(this.#conversation, { isReplaceable: this.#context.hasFallback === true });
     this.#agent.start();
     if (!this.#stages.open()) return;
@@ -229,12 +224,8 @@ export class PipelineCall implements Engine {
     if (!this.#isHearing) return;
     this.#attempt('llm', () => this.#language.warmUp());
     if (owed.kind === 'nothing' && wait.isOn) this.#recognition.asked();
-    if (bridge !== '') this.#driver.say(bridge, leadingTo(owed));
-    else if (owed.kind === 'greeting')
-      this.#driver.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
-    else if (owed.kind === 'rest') this.#driver.say(owed.text, owed.manner);
-    else if (owed.kind === 'goodbye') this.#driver.say(owed.text, { ends: owed.reason });
-    else this.#conversation.tell({ type: 'resume', how: 'continue' });
+    const first = firstWordsOf(this.#beginning, { greeting: toGreeting(firstMessage, turnTaking) });
+    this.#conversation.tell(first ? { type: 'say', ...first } : { type: 'resume', how: 'continue' });
   }
 
   get state(): ConversationState {
@@ -268,7 +259,7 @@ export class PipelineCall implements Engine {
 
   request(request: SpokenRequest): boolean {
     if (!this.#isHearing || this.#driver.isLeaving) return false;
-    this.#attempt('engine', () => this.#driver.request(request));
+    this.#attempt('engine', () => this.#conversation.tell(toInput(request)));
     return true;
   }
 
@@ -362,7 +353,8 @@ export class PipelineCall implements Engine {
   /** A provider has failed: whether the caller hears of it, and from whom, `conversation/trouble` says. */
   #fail(stage: Stage, error: unknown): void {
     if (this.#state !== 'live') return;
-    this.#failWith(stage, this.#stages.report(stage, error), { isPassing: isPassing(error) });
+    logFailure(this.#context, stage, error);
+    this.#failWith(stage, countFailure(this.#context, stage, error), { isPassing: isPassing(error) });
   }
 
   #failWith(stage: Stage, failure: EngineFailure, { isPassing } = { isPassing: false }): void {
@@ -405,7 +397,7 @@ export class PipelineCall implements Engine {
       case 'apologize':
         if (!wait.isOn) wait.begin(this.#context.clock.now());
         // A turn in which nothing else is said.
-        if (!this.#agent.isBusy) this.#driver.say('');
+        if (!this.#agent.isBusy) this.#conversation.tell({ type: 'say', text: '', manner: {} });
         this.#driver.conclude(apologies.call, () => this.#apologyBegins());
         break;
       case 'hand-over':

@@ -2,15 +2,13 @@
 import type { EndOfTurn, TurnTimes } from '../../conversation/floor.js';
 import type { Clock } from '../../base/clock.js';
 import {
-  type FloorEffect,
   type FloorInput,
   type FloorPolicy,
   type FloorState,
-  type Goodbye,
   goodbyeOf,
   isAside,
   isLeaving,
-  type Manner,
+  isWordForWord,
   owedOf,
   owesMore,
   type Utterance,
@@ -27,9 +25,7 @@ import type { AgentVoice } from './speaking/agent-voice.js';
 import type { BargeIn, BargeInDecision } from './hearing/barge-in.js';
 import type { CallerTurn } from './hearing/caller-turn.js';
 import type { CallerWait } from './caller-wait.js';
-import type { Conversation, Driver } from '../conversation.js';
-import type { EngineContext } from '../engine.js';
-import { mannerOf, type SpokenRequest } from '../spoken-request.js';
+import type { Conversation, Driver, DriverEffect } from '../conversation.js';
 import { lastText, onlyText, type ReplySource, type ReplySplit } from './speaking/reply.js';
 import type { SpokenSplit } from './speaking/speaker.js';
 import type { ToolRun } from '../tools/tool-run.js';
@@ -55,9 +51,6 @@ export interface PipelineDriverOptions {
   readonly spoken: (pieces: readonly SpokenPiece[], turnIndex: number) => void;
   /** No words have come of a sound: nobody waits any more, unless they may still come. */
   readonly wordless: () => void;
-  readonly requested: EngineContext['requested'];
-  /** The call is to end: with what was said last, or because the caller says nothing. */
-  readonly leave: (reason: Goodbye['reason']) => void;
 }
 
 const MEANINGS = { interrupt: 'interrupted', pause: 'doubted', dismiss: 'signed' } as const;
@@ -106,16 +99,6 @@ export class PipelineDriver implements Driver {
     this.#tell({ type: 'quiet', end, means });
   }
 
-  /** A turn that the agent opens itself. */
-  say(text: string, manner: Manner = {}): void {
-    this.#tell({ type: 'say', text, manner });
-  }
-
-  /** Somebody outside wants it said. */
-  request({ text, interrupts, ...manner }: SpokenRequest): void {
-    this.#tell({ type: 'request', text, manner: mannerOf(manner), interrupts });
-  }
-
   /** Says `text` as the last words of what is being said. `begins`: the voice gives the first audio of a sentence of it. */
   conclude(text: string, begins?: () => void): void {
     this.#tell({ type: 'goes-on' });
@@ -154,6 +137,7 @@ export class PipelineDriver implements Driver {
     const { floor, manner } = this.#state;
     const utterance = utteranceOf(this.#state);
     const rest = 'rest' in floor ? owedOf(floor.rest) : null;
+    const isKnown = isWordForWord(this.#state);
     const split = agent.giveUp();
     const unsaid = split === undefined ? (isHeld ? rest : null) : unsaidOf(utterance, manner, split);
     const goodbye = goodbyeOf(unsaid, this.view);
@@ -162,7 +146,7 @@ export class PipelineDriver implements Driver {
     return {
       isCutOff: owesMore(utterance) || rest !== null || turns.isOwed || turns.hasNews,
       goodbye,
-      rest: (utterance?.text ?? null) === null && unsaid?.manner.request === undefined ? null : unsaid,
+      rest: isKnown ? unsaid : null,
     };
   }
 
@@ -202,7 +186,7 @@ export class PipelineDriver implements Driver {
     if (decision !== 'wait') this.#tell({ type: MEANINGS[decision] });
   }
 
-  perform(effect: FloorEffect): void {
+  perform(effect: DriverEffect): void {
     const { agent, bargeIn, caller, clock, turns, wait } = this.#options;
     switch (effect.type) {
       case 'say': {
@@ -284,12 +268,6 @@ export class PipelineDriver implements Driver {
       case 'postpone-tools':
       case 'tell-keys':
       case 'interruptible':
-        break;
-      case 'requested':
-        this.#options.requested?.(effect.id, effect.outcome);
-        break;
-      case 'hang-up':
-        this.#options.leave(effect.reason);
         break;
     }
   }

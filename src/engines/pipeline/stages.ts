@@ -1,6 +1,6 @@
 // The provider sessions of one call, behind a wall: what they throw, return or reject becomes a failure of the call and nothing else.
 import { KEPT_AUDIO_MS } from '../../audio/kept-audio.js';
-import { describeError, describeThrown } from '../../base/log.js';
+import { describeError } from '../../base/log.js';
 import { opened } from '../../base/opened.js';
 import type { CallContext } from '../../contract/call-context.js';
 import type {
@@ -16,8 +16,8 @@ import type {
 import { toPayee } from '../../providers/remedy.js';
 import type { AgentWords } from '../languages/agent-words.js';
 import type { CallerWait } from './caller-wait.js';
-import type { EngineContext, EngineFailure } from '../engine.js';
-import { FAILED, type Stage, toFailure } from './failure.js';
+import type { EngineContext } from '../engine.js';
+import type { ProviderStage as Stage } from '../../contract/call-record.js';
 
 export interface PipelineStagesOptions {
   readonly context: EngineContext;
@@ -143,15 +143,6 @@ export class PipelineStages {
       const { callId, logger } = this.#options.context;
       logger.warn({ callId, ...describeError(error) }, 'a provider did not close cleanly');
     }
-  }
-
-  /** Tells log and meters that a stage has failed. Returns how the record tells it. */
-  report(stage: Stage, error: unknown): EngineFailure {
-    const { callId, logger, meters } = this.#options.context;
-    const failure = toFailure(stage, error);
-    logger.warn({ callId, ...describeThrown(error) }, FAILED[stage]);
-    meters.providerFailed(stage, failure.code);
-    return failure;
   }
 
   /** What a provider returns. It may be an unexpected promise, whose rejection must not end the process. */

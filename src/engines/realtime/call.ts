@@ -2,31 +2,28 @@
 // model decides; what the caller hears of it, and that nothing stale is heard, is decided in `driver`.
 import type { Resumption } from '../../conversation/floor.js';
 import type { AudioFormat } from '../../audio/format.js';
-import { describeThrown } from '../../base/log.js';
 import { isHeardOut } from '../../conversation/trouble.js';
 import { ready } from '../../conversation/watch.js';
 import type { RealtimeEvents } from '../../providers/realtime-model.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, Takeover } from '../engine.js';
-import type { SpokenRequest } from '../spoken-request.js';
+import { type SpokenRequest, toInput } from '../spoken-request.js';
 import { type ConversationState, type Leaving, leftBy } from '../../conversation/state.js';
-import { type Beginning, beginningOf, leadingTo } from '../beginning.js';
+import { type Beginning, beginningOf, firstWordsOf, toGreeting } from '../beginning.js';
 import { Conversation } from '../conversation.js';
 import { keysAsText, PressedKeys } from '../pressed-keys.js';
 import { toReconnected } from '../provider-roster.js';
 import { isOpeningInterruptible, type RealtimeCallOptions } from './call-options.js';
 import { RealtimeDriver } from './driver.js';
 import { type CallEvents, guardEvents } from './events.js';
-import { REALTIME_FAILED, silentModel, toRealtimeFailure } from './failure.js';
+import { countFailure, logFailure, silent } from '../failure.js';
 import { RealtimeLine } from './line.js';
 import { RealtimeTools } from './tools.js';
 import { countRealtime } from './usage.js';
-import { RealtimeVoice } from './voice.js';
 import { RealtimeWatch } from './watch.js';
-import { type AnswerSplit, TurnBook } from '../turn-book.js';
+import { TurnBook } from '../turn-book.js';
 import { TOO_MANY } from '../tools/tool-box.js';
 import { UsageMeter } from '../usage-meter.js';
 
-const NOTHING: AnswerSplit = { heard: '', unheard: '' };
 const NOBODY_WAITS = { isCutOff: false, goodbye: undefined, troubledSince: [] };
 
 export class RealtimeCall implements Engine {
@@ -39,7 +36,6 @@ export class RealtimeCall implements Engine {
   readonly #turns: TurnBook;
   readonly #tools: RealtimeTools;
   readonly #usage: UsageMeter;
-  readonly #voice: RealtimeVoice;
   readonly #watch: RealtimeWatch;
   readonly #keys: PressedKeys;
   readonly #driver: RealtimeDriver;
@@ -86,20 +82,9 @@ export class RealtimeCall implements Engine {
     this.#watch = new RealtimeWatch({
       conversation,
       late: () => this.#attempt(() => this.#driver.respond()),
-      silent: () => this.#lose(silentModel()),
+      silent: () => this.#lose(silent('realtime model')),
       isReplaceable: hasFallback,
       unansweredMs,
-    });
-    this.#voice = new RealtimeVoice({
-      context,
-      turns: this.#turns,
-      watch: this.#watch,
-      audible: () => this.#conversation.tell({ type: 'audible' }),
-      caughtUp: () => {
-        this.#attempt(() => this.#driver.settle());
-        this.#outlive();
-      },
-      tooMuch: () => this.#tooMuch(),
     });
     this.#line = new RealtimeLine({
       context,
@@ -110,7 +95,7 @@ export class RealtimeCall implements Engine {
         instructions: systemPrompt,
         tools: tools.definitions,
         interruptible: isOpeningInterruptible(options, { isGreeting: isGreeting && beginning.bridge === '' }),
-        history: () => this.#turns.history(this.#voice.speech?.whole()),
+        history: () => this.#turns.history(this.#driver.speech?.whole()),
         handle: beginning.session,
       },
       events: this.#events(),
@@ -138,16 +123,20 @@ export class RealtimeCall implements Engine {
       settings: options,
       line: this.#line,
       turns: this.#turns,
-      voice: this.#voice,
       tools: this.#tools,
       watch: this.#watch,
-      ends: (reason) => this.#end(reason),
-      silent: () => this.#lose(silentModel()),
+      silent: () => this.#lose(silent('realtime model')),
+      caughtUp: () => {
+        this.#attempt(() => this.#driver.settle());
+        this.#outlive();
+      },
+      tooMuch: () => this.#tooMuch(),
     });
     conversation.drivenBy(this.#driver, {
       fact: state,
       attempt: (task) => this.#attempt(task),
-      beforeOutside: context.beforeOutside,
+      context,
+      ends: (reason) => this.#end(reason),
     });
   }
 
@@ -187,7 +176,7 @@ export class RealtimeCall implements Engine {
     if (this.#state !== 'live' || this.#driver.isLeaving) return false;
     // Of a model that is gone what it has said is heard out: the next one says it.
     const interrupts = request.interrupts && this.#gone === undefined;
-    this.#attempt(() => this.#driver.request({ ...request, interrupts }));
+    this.#attempt(() => this.#conversation.tell(toInput({ ...request, interrupts })));
     return true;
   }
 
@@ -197,7 +186,7 @@ export class RealtimeCall implements Engine {
   }
 
   markPlayed(name: string): void {
-    this.#attempt(() => this.#voice.speech?.markPlayed(name));
+    this.#attempt(() => this.#driver.speech?.markPlayed(name));
   }
 
   hold(): void {
@@ -216,12 +205,12 @@ export class RealtimeCall implements Engine {
 
   handOver(): Takeover {
     this.#cutOff();
-    const { lostSince } = this.#watch;
+    const { lost } = this.#watch.value;
     const { since, isUnheard } = this.#turns.giveUp();
     const state = leftBy(this.state, {
       ...this.#standing,
       isUnheard: isUnheard && !this.#isHalfHeard,
-      unheardSince: [since, lostSince, this.#deafSince],
+      unheardSince: [since, lost?.since, this.#deafSince],
     });
     this.#free('handed-over');
     return { state, tools: { runs: this.#turns.running, close: () => this.#tools.close() } };
@@ -231,9 +220,7 @@ export class RealtimeCall implements Engine {
     if (this.#state === 'closed') return;
     // Also after `handOver`: nobody has gone on in a turn that was open.
     this.#tools.close();
-    const split = this.#voice.speech?.stop(this.#context.playout.playedMs) ?? NOTHING;
-    this.#voice.end();
-    this.#turns.complete(split, { interrupted: split.unheard !== '' });
+    this.#driver.conclude();
     this.#turns.close();
     this.#free('closed');
   }
@@ -256,15 +243,15 @@ export class RealtimeCall implements Engine {
       responseStarted: () => this.#conversation.tell({ type: 'began' }),
       audio: ({ itemId, audio }) => this.#driver.audio(itemId, audio),
       text: ({ itemId, delta }) => this.#driver.text(itemId, delta),
-      heardText: ({ itemId, text }) => this.#voice.speech?.replaceText(itemId, text),
+      heardText: ({ itemId, text }) => this.#driver.speech?.replaceText(itemId, text),
       responseEnded: (end) => this.#driver.responseEnded(end),
       usage: (usage) => countRealtime(this.#usage, usage),
       resumable: (session) => this.#conversation.change({ session }),
       lost: ({ agoMs } = { agoMs: 0 }) => {
-        const { speech } = this.#voice;
+        const { speech } = this.#driver;
         this.#turns.lost({ isAnswered: speech?.hasAudio === true || (speech?.roundCount ?? 0) > 0 });
         // Before the next connection is told the conversation.
-        this.#voice.breakOff();
+        this.#driver.breakOff();
         this.#watch.lost(agoMs);
       },
       reconnected: ({ isPlanned, hearsAgain, ...gap }) => {
@@ -297,7 +284,7 @@ export class RealtimeCall implements Engine {
   #lose(error: unknown): void {
     if (this.#state !== 'live' || this.#gone !== undefined) return;
     const { playout, hasFallback = false } = this.#context;
-    const { speech } = this.#voice;
+    const { speech } = this.#driver;
     const isWanted = isHeardOut({
       hasFallback,
       isLeaving: this.#driver.isLeaving,
@@ -309,7 +296,7 @@ export class RealtimeCall implements Engine {
       this.#fail(error);
       return;
     }
-    this.#log(error);
+    logFailure(this.#context, 'model', error);
     this.#gone = { error };
     this.#deafSince ??= this.#conversation.now;
     this.#watch.close();
@@ -318,21 +305,14 @@ export class RealtimeCall implements Engine {
 
   /** A model that is gone is so for the caller, too, as soon as nothing of it is heard any more. */
   #outlive(): void {
-    if (this.#gone !== undefined && this.#voice.speech?.runsOut() !== true) this.#fail(this.#gone.error);
-  }
-
-  #log(error: unknown): void {
-    const { callId, logger } = this.#context;
-    logger.warn({ callId, ...describeThrown(error) }, REALTIME_FAILED);
+    if (this.#gone !== undefined && this.#driver.speech?.runsOut() !== true) this.#fail(this.#gone.error);
   }
 
   /** The agent's voice is what has failed: the owner of the call tells the caller. */
   #fail(error: unknown): void {
     if (this.#state !== 'live') return;
-    const { meters } = this.#context;
-    if (error !== this.#gone?.error) this.#log(error);
-    this.#failure = toRealtimeFailure(error, this.#watch.wait);
-    meters.providerFailed('engine', this.#failure.code);
+    if (error !== this.#gone?.error) logFailure(this.#context, 'model', error);
+    this.#failure = { ...countFailure(this.#context, 'model', error), wait: this.#watch.value.wait };
     this.#cutOff();
     this.#end('provider-failed');
   }
@@ -341,41 +321,31 @@ export class RealtimeCall implements Engine {
   #cutOff(): void {
     if (this.#state !== 'live') return;
     const { isBusy } = this.#driver;
-    const wasAnswering = this.#voice.speech !== undefined && this.#turns.value.open?.isAside === false;
-    const { waitingSince, lostSince } = this.#watch;
+    const wasAnswering = this.#driver.speech !== undefined && this.#turns.value.open?.isAside === false;
+    const { wait, lost } = this.#watch.value;
     const keys = this.#keys.take();
     if (keys !== '') this.#turns.pressed(keysAsText(keys));
     const left = this.#driver.giveUp();
     this.#isHalfHeard = wasAnswering && !this.#turns.isOpen;
-    this.#standing = { isCutOff: isBusy, ...left, troubledSince: [waitingSince, lostSince] };
+    this.#standing = { isCutOff: isBusy, ...left, troubledSince: [wait.since, lost?.since] };
   }
 
   /** Goes on with what an engine before this one has left, or greets. */
   #begin(): void {
-    const { bridge, state } = this.#beginning;
-    const { owed, turns } = state;
+    const { firstMessage, turnTaking } = this.#options;
+    const { owed, turns } = this.#beginning.state;
     const runs = [...this.#turns.running];
     if (runs.length > 0) this.#driver.adopt(runs.map(([, run]) => run));
     // The answer is given with their results.
     const isAwaited = owed.kind === 'answer' && runs.some(([id]) => turns.tools[id]?.waitedFor);
-    if (bridge !== '') {
-      const manner = leadingTo(isAwaited ? { kind: 'nothing' } : owed);
-      this.#attempt(() => this.#driver.say(bridge, manner));
-      return;
-    }
-    if (isAwaited) return;
+    const greeting = toGreeting(firstMessage, turnTaking);
+    const first = firstWordsOf(this.#beginning, { greeting, isAwaited });
+    if (first !== undefined) this.#attempt(() => this.#conversation.tell({ type: 'say', ...first }));
+    else if (isAwaited) return;
     // What they said comes again, and the model answers it by itself.
-    if (owed.kind === 'nothing' && this.#watch.left !== undefined) this.#watch.owes({ isAsked: false });
+    else if (owed.kind === 'nothing' && this.#watch.left !== undefined) this.#watch.owes({ isAsked: false });
     else if (owed.kind === 'nothing') this.#conversation.tell({ type: 'resume', how: 'continue' });
-    else if (owed.kind === 'answer') this.#attempt(() => this.#driver.respond());
-    else if (owed.kind === 'rest') this.#attempt(() => this.#driver.say(owed.text, owed.manner));
-    else if (owed.kind === 'goodbye') this.#attempt(() => this.#driver.say(owed.text, { ends: owed.reason }));
-    else this.#attempt(() => this.#greet());
-  }
-
-  #greet(): void {
-    const { firstMessage, turnTaking } = this.#options;
-    this.#driver.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
+    else this.#attempt(() => this.#driver.respond());
   }
 
   #end(reason: 'agent-hangup' | 'provider-failed' | 'idle'): void {

@@ -1,7 +1,6 @@
 // The floor of a call with a realtime model at work: tells the machine what the caller and the model do, and does what it decides.
 // Whether the model is still any good is judged here, too.
 import {
-  type FloorEffect,
   type FloorInput,
   type FloorPolicy,
   type FloorState,
@@ -11,6 +10,7 @@ import {
   type Manner,
   owedOf,
   owesMore,
+  type Utterance,
   utteranceOf,
   type View,
 } from '../../conversation/floor.js';
@@ -18,17 +18,15 @@ import type { VoiceView } from '../../conversation/phase.js';
 import type { Leaving } from '../../conversation/state.js';
 import { back, began, cameToNothing, ended, owesCaller, rest } from '../../conversation/watch.js';
 import type { RealtimeEvents } from '../../providers/realtime-model.js';
-import type { Conversation, Driver } from '../conversation.js';
+import type { Conversation, Driver, DriverEffect } from '../conversation.js';
 import type { EngineContext } from '../engine.js';
-import { mannerOf, type SpokenRequest } from '../spoken-request.js';
 import { keysAsText } from '../pressed-keys.js';
 import type { RealtimeCallOptions } from './call-options.js';
-import { silentModel } from './failure.js';
+import { silent } from '../failure.js';
 import { RealtimeFillers } from './fillers.js';
 import type { RealtimeLine } from './line.js';
-import type { RealtimeSpeech, RealtimeSplit } from './speech.js';
+import { RealtimeSpeech, type RealtimeSplit } from './speech.js';
 import type { RealtimeTools } from './tools.js';
-import type { RealtimeVoice } from './voice.js';
 import type { RealtimeWatch } from './watch.js';
 import type { ToolRun } from '../tools/tool-run.js';
 import type { AnswerSplit, TurnBook } from '../turn-book.js';
@@ -36,18 +34,19 @@ import type { AnswerSplit, TurnBook } from '../turn-book.js';
 type EventOf<Name extends keyof RealtimeEvents> = Parameters<Required<RealtimeEvents>[Name]>[0];
 
 export interface RealtimeDriverOptions {
-  readonly context: Pick<EngineContext, 'playout' | 'clock' | 'requested'>;
+  readonly context: Pick<EngineContext, 'playout' | 'clock'>;
   readonly conversation: Conversation;
   readonly settings: Pick<RealtimeCallOptions, 'interruptible' | 'turnTaking' | 'idle'>;
   readonly line: RealtimeLine;
   readonly turns: TurnBook;
-  readonly voice: RealtimeVoice;
   readonly tools: RealtimeTools;
   readonly watch: RealtimeWatch;
-  /** The call is to end: what was said last has been heard. */
-  readonly ends: (reason: 'agent-hangup' | 'idle') => void;
   /** The model owed something, was asked for it again, and gave nothing. */
   readonly silent: () => void;
+  /** Everything that came so far has been heard, and no response is under way. */
+  readonly caughtUp: () => void;
+  /** An answer has more text than anybody would listen to. */
+  readonly tooMuch: () => void;
 }
 
 /** A model that breaks so many connections off when it is asked gives no answer on the next one either. */
@@ -62,6 +61,8 @@ export class RealtimeDriver implements Driver {
   readonly policy: FloorPolicy;
   readonly #options: RealtimeDriverOptions;
   readonly #fillers: RealtimeFillers;
+  /** The answer that is on; undefined while the agent has nothing to say. */
+  #speech: RealtimeSpeech | undefined;
   #isCallerSpeaking = false;
   /** Another engine goes on, and brings a goodbye to its end. */
   #isGivenUp = false;
@@ -108,12 +109,16 @@ export class RealtimeDriver implements Driver {
     return isLeaving(this.#state, this.view);
   }
 
+  get speech(): RealtimeSpeech | undefined {
+    return this.#speech;
+  }
+
   /** True when the agent owes something, or is in the middle of it. */
   get isBusy(): boolean {
-    const { voice, watch } = this.#options;
+    const { watch } = this.#options;
     const { floor, isCallerOwed } = this.#state;
     const utterance = utteranceOf(this.#state);
-    const isSpeaking = voice.isBusy || voice.speech?.awaitsTools === true;
+    const isSpeaking = this.#speech?.caughtUp === false || this.#speech?.awaitsTools === true;
     if (isAside(utterance)) return owesMore(utterance) || isCallerOwed;
     const owes = floor.phase === 'held' && (owesMore(floor.rest) || floor.owes.answer || floor.owes.results);
     return isSpeaking || watch.isOwed || isCallerOwed || owes;
@@ -139,9 +144,24 @@ export class RealtimeDriver implements Driver {
     const isKnown = text.startsWith(heard) && text !== '';
     const rest = isKnown ? text.slice(heard.length).trim() : unheard;
     if (reason !== undefined) return { goodbye: { text: rest, reason } };
-    const isWanted = floor.phase !== 'held' || left?.manner.request !== undefined;
-    const isCut = isKnown && rest !== '' && isWanted;
-    return { goodbye: undefined, rest: isCut ? { text: rest, manner: left?.manner ?? {} } : null };
+    return {
+      goodbye: undefined,
+      rest: isKnown && rest !== '' ? { text: rest, manner: left?.manner ?? {} } : null,
+    };
+  }
+
+  /** The connection is gone. What is left of what the agent was told to say; undefined where it was told nothing, or that is complete. */
+  breakOff(): string | undefined {
+    const told = utteranceOf(this.#state)?.text ?? null;
+    return told === null ? undefined : this.#speech?.breakOff(told);
+  }
+
+  /** The call is over. What was said and heard so far stands. */
+  conclude(): void {
+    const { context, turns } = this.#options;
+    const split = this.#speech?.stop(context.playout.playedMs) ?? NOTHING;
+    this.#over();
+    turns.complete(split, { interrupted: split.unheard !== '' });
   }
 
   /** Nobody listens for a while: the agent stops in this tick. */
@@ -164,10 +184,10 @@ export class RealtimeDriver implements Driver {
   }
 
   audio(itemId: string, audio: Uint8Array): void {
-    const { line, voice, watch } = this.#options;
+    const { line, watch } = this.#options;
     watch.alive();
     this.#barren = 0;
-    const { speech } = voice;
+    const speech = this.#speech;
     if (speech?.isResponding !== true) return;
     const wasDry = speech.isDry;
     speech.push(itemId, line.voiceOf(itemId, audio));
@@ -175,13 +195,12 @@ export class RealtimeDriver implements Driver {
   }
 
   text(itemId: string, delta: string): void {
-    const { voice, watch } = this.#options;
-    if (voice.speech?.text(itemId, delta) === true) watch.alive();
+    if (this.#speech?.text(itemId, delta) === true) this.#options.watch.alive();
   }
 
   responseEnded({ toolCalls: calls, reason }: EventOf<'responseEnded'>): void {
-    const { tools, voice, watch } = this.#options;
-    const { speech } = voice;
+    const { tools, watch } = this.#options;
+    const speech = this.#speech;
     watch.tell(ended);
     if (speech?.isResponding !== true) {
       tools.refuse(calls);
@@ -197,16 +216,6 @@ export class RealtimeDriver implements Driver {
     if (isEmpty && this.#cameToNothing(speech)) return;
     if (!isEmpty) this.#isRepeated = false;
     speech.responseEnded();
-  }
-
-  /** A turn that the agent opens itself. */
-  say(text: string, manner: Manner = {}): void {
-    this.#tell({ type: 'say', text, manner });
-  }
-
-  /** Somebody outside wants it said. */
-  request({ text, interrupts, ...manner }: SpokenRequest): void {
-    this.#tell({ type: 'request', text, manner: mannerOf(manner), interrupts });
   }
 
   respond(): void {
@@ -234,8 +243,8 @@ export class RealtimeDriver implements Driver {
 
   /** Is the answer over? Tools that were waiting for the caller to have heard everything go on. */
   settle(): void {
-    const { tools, voice, watch } = this.#options;
-    const { speech } = voice;
+    const { tools, watch } = this.#options;
+    const speech = this.#speech;
     if (speech === undefined || !speech.caughtUp) return;
     if (!watch.isOwed) tools.release({ caughtUp: true });
     if (watch.isOwed || speech.awaitsTools) this.#options.conversation.look();
@@ -250,7 +259,7 @@ export class RealtimeDriver implements Driver {
 
   /** The model has the results of tools. */
   resultsGiven(speech: RealtimeSpeech | undefined): void {
-    this.#tell({ type: 'results', isCurrent: speech === this.#options.voice.speech });
+    this.#tell({ type: 'results', isCurrent: speech === this.#speech });
   }
 
   keysComplete(keys: string): void {
@@ -263,21 +272,21 @@ export class RealtimeDriver implements Driver {
    * @throws ProviderError when that has come to nothing too often
    */
   reconnected({ gapMs, hearsAgain = false }: EventOf<'reconnected'>): void {
-    const { line, voice, watch } = this.#options;
-    const wasResponding = voice.speech?.isResponding === true;
+    const { line, watch } = this.#options;
+    const wasResponding = this.#speech?.isResponding === true;
     this.#isCallerSpeaking = false;
     watch.tell(back);
     if (this.isHeld || !(wasResponding || watch.isOwed)) return;
     this.#barren += 1;
-    if (this.#barren > MAX_BARREN) throw silentModel();
-    const left = voice.breakOff();
+    if (this.#barren > MAX_BARREN) throw silent('realtime model');
+    const left = this.breakOff();
     const isAsked = left !== undefined || !hearsAgain;
     if (left === '') watch.tell(ended);
     else {
       if (isAsked) line.ask((session) => (left === undefined ? session.respond() : session.say(left)));
       watch.owes({ isAsked, waitedMs: gapMs });
     }
-    voice.speech?.responseEnded();
+    this.#speech?.responseEnded();
     this.#options.conversation.look();
   }
 
@@ -288,8 +297,8 @@ export class RealtimeDriver implements Driver {
 
   /** Owed to nobody: a model that says nothing now is not given up for it. A response may be under way that has not sounded yet. */
   #fill(phrase: string): void {
-    const { line, tools, voice, watch } = this.#options;
-    if (!line.isReady || watch.isOwed || voice.speech?.isResponding === true) return;
+    const { line, tools, watch } = this.#options;
+    if (!line.isReady || watch.isOwed || this.#speech?.isResponding === true) return;
     this.#hasFilled = true;
     line.ask((session) => {
       if (session.fill !== undefined) session.fill(phrase);
@@ -321,11 +330,11 @@ export class RealtimeDriver implements Driver {
   }
 
   get sound(): VoiceView {
-    return { isDry: this.#options.voice.speech?.isDry === true, isFilling: false };
+    return { isDry: this.#speech?.isDry === true, isFilling: false };
   }
 
   get view(): View {
-    const { tools, voice, watch } = this.#options;
+    const { tools, watch } = this.#options;
     const isSounding = this.#isCallerSpeaking;
     return {
       isListening: !this.isHeld,
@@ -334,23 +343,23 @@ export class RealtimeDriver implements Driver {
       turn: NO_TURN,
       isTakenOver: false,
       isAwaited: watch.isOwed,
-      isCaughtUp: voice.speech?.caughtUp ?? true,
+      isCaughtUp: this.#speech?.caughtUp ?? true,
       awaitsTools: tools.isAwaited,
     };
   }
 
-  perform(effect: FloorEffect): void {
-    const { context, ends, line, tools, turns, voice, watch } = this.#options;
+  perform(effect: DriverEffect): void {
+    const { line, tools, turns, watch } = this.#options;
     switch (effect.type) {
       case 'say': {
         const { utterance } = effect;
-        const text = utterance?.text;
-        if (text === undefined || text === null) break;
+        const text = utterance?.text ?? null;
+        if (text === null) break;
         if (isAside(utterance)) turns.aside();
         else turns.answer();
         // Who was told of the turn may have stopped it.
-        if (utteranceOf(this.#state)?.id !== utterance?.id) break;
-        voice.begin(text);
+        if (utterance === null || utteranceOf(this.#state)?.id !== utterance.id) break;
+        this.#begin(utterance);
         line.ask((session) => session.say(text));
         watch.owes({ isAsked: true });
         break;
@@ -361,13 +370,14 @@ export class RealtimeDriver implements Driver {
       case 'expect-answer':
         watch.tell((owing, at) => owesCaller(owing, { agoMs: effect.agoMs, at }));
         break;
-      case 'begin-answer':
+      case 'begin-answer': {
         watch.tell(began);
         turns.answer();
-        if (voice.speech?.hasAudio === true) turns.noAside();
-        if (utteranceOf(this.#state) === undefined) break;
-        (voice.speech ?? voice.begin()).responseStarted();
+        if (this.#speech?.hasAudio === true) turns.noAside();
+        const utterance = utteranceOf(this.#state);
+        if (utterance !== undefined) (this.#speech ?? this.#begin(utterance)).responseStarted();
         break;
+      }
       case 'suppress':
         line.ask((session) => session.cancel());
         break;
@@ -397,12 +407,6 @@ export class RealtimeDriver implements Driver {
         if (this.#split !== undefined) turns.dropAnswer(this.#split);
         this.#over();
         break;
-      case 'requested':
-        context.requested?.(effect.id, effect.outcome);
-        break;
-      case 'hang-up':
-        ends(effect.reason);
-        break;
       // A realtime model hears the caller by itself, and its watch knows how long they wait.
       default:
         break;
@@ -410,8 +414,8 @@ export class RealtimeDriver implements Driver {
   }
 
   #stop(): void {
-    const { context, line, tools, voice, watch } = this.#options;
-    const { speech } = voice;
+    const { context, line, tools, watch } = this.#options;
+    const speech = this.#speech;
     watch.tell(rest);
     if (speech === undefined) {
       this.#tell({ type: 'stopped', account: null });
@@ -432,7 +436,28 @@ export class RealtimeDriver implements Driver {
 
   /** The answer is over, and with it what was special about it. */
   #over(): void {
-    this.#options.voice.end();
+    this.#speech = undefined;
     this.#hasFilled = false;
+  }
+
+  #begin({ id }: Pick<Utterance, 'id'>): RealtimeSpeech {
+    const { caughtUp, context, tooMuch, turns, watch } = this.#options;
+    this.#speech = new RealtimeSpeech({
+      id: `answer-${id}`,
+      playout: context.playout,
+      clock: context.clock,
+      events: {
+        firstFrameSent: (at) => {
+          turns.firstFrameSent(at);
+          this.#tell({ type: 'audible' });
+        },
+        firstFrameHeard: (at) => turns.firstFrameHeard(at),
+        spoken: (text) => turns.spoken(text),
+        sounds: (until) => watch.sounds(until),
+        caughtUp,
+        tooMuch,
+      },
+    });
+    return this.#speech;
   }
 }

@@ -36,23 +36,14 @@ export class RealtimeWatch {
     options.conversation.whenDue('watch', () => this.#ring());
   }
 
-  /** Since when the caller waits, on the clock; undefined when they do not. */
-  get waitingSince(): number | undefined {
-    return this.#watch.wait.since ?? undefined;
-  }
-
-  get wait(): Wait {
-    return this.#watch.wait;
+  /** As it stands. */
+  get value(): Watch {
+    return this.#watch;
   }
 
   /** When all the sound that there is for the caller will have been heard, on the clock. */
   get soundsUntil(): number {
     return this.#watch.wait.soundsUntil ?? Number.NEGATIVE_INFINITY;
-  }
-
-  /** Since when there is no connection, on the clock; undefined where there is one, or never was. */
-  get lostSince(): number | undefined {
-    return this.#watch.lost?.since;
   }
 
   /** An answer is to come that has not begun. */

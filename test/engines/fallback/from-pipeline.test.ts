@@ -215,6 +215,18 @@ describe('a call whose pipeline is at its end', () => {
     expect(rig.ended).toEqual([]);
   });
 
+  it('says why the caller is back where the first engine failed in a hold that came upon that', async () => {
+    const news = 'That number is busy.';
+    const { first, second, rig } = await talking();
+    rig.engine.hold();
+    rig.engine.resume({ news });
+    rig.engine.hold();
+    first.ears.events.failed(GONE);
+    await rig.wait(100);
+    rig.engine.resume('continue');
+    expect(second.asked).toEqual([`say ${news}`]);
+  });
+
   it('begins nothing where the call ends in the same tick', async () => {
     const { first, second, rig } = await talking();
     first.ears.events.failed(GONE);

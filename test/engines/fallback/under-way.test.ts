@@ -176,6 +176,34 @@ describe('a hold', () => {
     expect(rig.said).toEqual([['', 'Hello!']]);
   });
 
+  it('that the model fails in ends with news, which the next one tells', async () => {
+    const { first, second, rig } = await talkingToModel();
+    first.hears('Which cakes?');
+    first.answers('There are seven kinds of cakes, with nuts, with cream and with raisins.');
+    await rig.wait(1000);
+    rig.engine.hold();
+    first.events.failed(GONE);
+    await rig.wait(1000);
+    rig.engine.resume({ news: 'That number is busy.' });
+    await rig.wait(1500);
+    expect(second.voice.spoken).toEqual(['That number is busy.']);
+    expect(second.model.requests).toEqual([]);
+  });
+
+  it('that the model fails in, as it begins to say why the caller is back, leaves that to the next one', async () => {
+    const news = 'That number is busy.';
+    const { first, second, rig } = await talkingToModel();
+    rig.engine.hold();
+    rig.engine.resume({ news });
+    rig.engine.hold();
+    first.events.failed(GONE);
+    await rig.wait(1000);
+    rig.engine.resume('continue');
+    await rig.wait(1500);
+    expect(second.voice.spoken).toEqual([news]);
+    expect(second.model.requests).toEqual([]);
+  });
+
   it('of a transfer that the model fails in: the caller who comes back is told why', async () => {
     const { first, second, rig } = await talkingToModel({ transferTargets: { boss: '+15550199' } });
     let result = (_: 'busy') => {};

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { ProviderError } from '../../../src/base/errors.js';
-import { REALTIME_FAILED } from '../../../src/engines/realtime/failure.js';
 import { createAgentTools } from '../../../src/engines/tools/agent-tool.js';
 import { FakeRealtimeModel, RealtimeRig } from '../realtime-rig.js';
 
@@ -14,12 +13,12 @@ describe('trouble', () => {
     await rig.wait(500);
     rig.model.events.failed(BROKEN);
     expect([rig.ended, rig.model.isClosed]).toEqual([[], true]);
-    expect(rig.logger.sentences('warn')).toEqual([REALTIME_FAILED]);
+    expect(rig.logger.sentences('warn')).toEqual(['The realtime model failed.']);
     await rig.wait(2000);
     expect(rig.ended).toMatchObject([
       { reason: 'provider-failed', failure: { code: 'PROVIDER_FAILED', message: 'It broke.', untold: true } },
     ]);
-    expect(rig.logger.sentences('warn')).toEqual([REALTIME_FAILED]);
+    expect(rig.logger.sentences('warn')).toEqual(['The realtime model failed.']);
     expect(rig.turns).toMatchObject([{ agentText: 'One two three four five six.', interrupted: false }]);
   });
 

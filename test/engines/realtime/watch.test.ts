@@ -78,7 +78,7 @@ describe.each([
     const { clock, told, watching } = ready({ isReplaceable });
     clock.advance(1000);
     watching.lost();
-    expect(watching.lostSince).toBe(1000);
+    expect(watching.value.lost?.since).toBe(1000);
     clock.advance(10_000);
     expect(told).toEqual([`silent ${1000 + lostMs}`]);
     expect(clock.pending).toBe(0);
@@ -89,7 +89,7 @@ describe.each([
     watching.lost();
     clock.advance(1000);
     watching.lost();
-    expect(watching.lostSince).toBe(0);
+    expect(watching.value.lost?.since).toBe(0);
     clock.advance(10_000);
     expect(told).toEqual([`silent ${1000 + lostMs}`]);
   });
@@ -98,7 +98,7 @@ describe.each([
     const { clock, told, watching } = ready({ isReplaceable });
     clock.advance(10_000);
     watching.lost(3000);
-    expect([watching.waitingSince, watching.lostSince]).toEqual([7000, 10_000]);
+    expect([watching.value.wait.since, watching.value.lost?.since]).toEqual([7000, 10_000]);
     clock.advance(10_000);
     expect(told).toEqual([`silent ${10_000 + lostMs}`]);
   });
@@ -111,25 +111,25 @@ describe('the time that the caller waits', () => {
     clock.advance(500);
     watching.owes({ isAsked: true });
     watching.tell(rules.ready);
-    expect(watching.waitingSince).toBe(0);
+    expect(watching.value.wait.since).toBe(0);
     clock.advance(500);
     watching.tell(rules.began);
     clock.advance(300);
     watching.tell(rules.alive);
-    expect(watching.waitingSince).toBe(1300);
+    expect(watching.value.wait.since).toBe(1300);
     watching.tell(rules.ended);
-    expect(watching.waitingSince).toBeUndefined();
+    expect(watching.value.wait.since).toBeNull();
   });
 
   it('runs while there is no connection', () => {
     const { clock, told, watching } = ready({ isReplaceable: true });
-    expect(watching.waitingSince).toBeUndefined();
+    expect(watching.value.wait.since).toBeNull();
     clock.advance(1000);
     watching.lost();
-    expect(watching.waitingSince).toBe(1000);
+    expect(watching.value.wait.since).toBe(1000);
     clock.advance(1000);
     watching.tell(rules.back);
-    expect([watching.waitingSince, watching.lostSince]).toEqual([undefined, undefined]);
+    expect([watching.value.wait.since, watching.value.lost]).toEqual([null, null]);
     clock.advance(10_000);
     expect(told).toEqual([]);
   });

@@ -2,7 +2,7 @@
 import type { Clock, Timer } from '../../../base/clock.js';
 import type { PieceLanguage, SpeechToTextEvents } from '../../../providers/speech-to-text.js';
 import type { CallerWait } from '../caller-wait.js';
-import { silentRecognizer } from '../failure.js';
+import { silent } from '../../failure.js';
 
 export interface RecognitionOptions {
   readonly clock: Clock;
@@ -151,7 +151,7 @@ export class Recognition {
       // With words that its voice is late with, the caller waits for the voice.
       if (nowLeftMs === Number.POSITIVE_INFINITY) return;
       if (nowLeftMs > 0) this.#watch(nowLeftMs);
-      else if (this.#owesWords) failed(this.#trouble ?? silentRecognizer());
+      else if (this.#owesWords) failed(this.#trouble ?? silent('recognizer'));
     });
   }
 

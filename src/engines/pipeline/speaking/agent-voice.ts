@@ -5,6 +5,7 @@ import type { TokenUsage } from '../../../providers/language-model.js';
 import type { Payee } from '../../../providers/remedy.js';
 import type { Interruptibility } from '../hearing/barge-in.js';
 import { CallerLoudness } from '../hearing/caller-loudness.js';
+import type { Conversation } from '../../conversation.js';
 import type { CallerWait } from '../caller-wait.js';
 import { EchoGuard } from '../hearing/echo-guard.js';
 import type { EngineContext } from '../../engine.js';
@@ -24,7 +25,7 @@ import {
 } from './reply.js';
 import type { ToolBox } from '../../tools/tool-box.js';
 import type { ToolRun } from '../../tools/tool-run.js';
-import type { AnswerLatency } from '../../turn-book.js';
+import type { AnswerLatency, TurnBook } from '../../turn-book.js';
 import type { TurnTakingSettings } from '../../turn-taking.js';
 
 export interface VoiceEvents extends Omit<ReplyEvents, 'usage'> {
@@ -49,6 +50,8 @@ export interface AgentVoiceOptions {
   /** What the language stage may call. Closed with the voice. */
   readonly tools?: ToolBox | undefined;
   readonly guardrails?: Guardrails | undefined;
+  readonly conversation: Pick<Conversation, 'tell'>;
+  readonly turns: Pick<TurnBook, 'spoken' | 'called'>;
   readonly events: VoiceEvents;
 }
 
@@ -95,7 +98,7 @@ export class AgentVoice {
       clock,
       logger,
       tell: options.tell,
-      sounds: () => options.events.sounds?.(),
+      sounds: () => options.events.sounds(),
     });
     const { lexicon } = options;
     const sound = this.#sound;
@@ -159,7 +162,8 @@ export class AgentVoice {
 
   /** Begins a reply. Only one may be under way. Does nothing when there is no voice, or nobody to hear it. */
   say(utterance: Utterance): void {
-    const { context, stages, settings, timeouts, wait, tools, guardrails, events, maySpeak } = this.#options;
+    const { context, stages, settings, wait, events, maySpeak } = this.#options;
+    const { timeouts, tools, guardrails, conversation, turns } = this.#options;
     const { clock } = context;
     const { voice } = stages;
     if (voice === undefined || !maySpeak()) return;
@@ -180,6 +184,8 @@ export class AgentVoice {
       playout: this.#playout,
       clock,
       latency,
+      conversation,
+      turns,
       events: {
         ...events,
         usage: (usage, payee) => events.usage(usage, answers?.turnIndex ?? null, payee),

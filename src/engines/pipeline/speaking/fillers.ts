@@ -5,6 +5,7 @@ import type { Clock, Timer } from '../../../base/clock.js';
 import { describeError, type Logger } from '../../../base/log.js';
 import type { TranscriptEntry } from '../../../contract/call-record.js';
 import type { TextToSpeechSession } from '../../../providers/text-to-speech.js';
+import { LIMITS } from '../../../conversation/limits.js';
 import type { CallerWait } from '../caller-wait.js';
 import { guardedStream } from '../../guarded-stream.js';
 import type { Guardrails } from './guardrails.js';
@@ -51,7 +52,6 @@ interface Playing {
 
 const SAMPLES_PER_MS = PCM_16K.sampleRateHz / 1000;
 
-const SYNTHESIS_TIMEOUT_MS = 5000;
 /** A filler is a few words. What is longer is no filler. */
 const MAX_SAMPLES = 16_000 * 5;
 
@@ -213,8 +213,8 @@ export class Fillers {
       clock: this.#options.clock,
       signal,
       source: 'text-to-speech',
-      firstMs: SYNTHESIS_TIMEOUT_MS,
-      nextMs: SYNTHESIS_TIMEOUT_MS,
+      firstMs: LIMITS.filler.voiceMs,
+      nextMs: LIMITS.filler.voiceMs,
     });
     for await (const chunk of stream) {
       if (!(chunk instanceof Int16Array) || length + chunk.length > MAX_SAMPLES) return;

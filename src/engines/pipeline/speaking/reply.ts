@@ -13,6 +13,7 @@ import type { Payee } from '../../../providers/remedy.js';
 import type { TextToSpeechSession } from '../../../providers/text-to-speech.js';
 import { AnswerText } from './answer-text.js';
 import type { CallerWait } from '../caller-wait.js';
+import type { Conversation } from '../../conversation.js';
 import type { Dropped } from './dropped-text.js';
 import { guardedStream } from '../../guarded-stream.js';
 import type { Guardrails } from './guardrails.js';
@@ -22,7 +23,7 @@ import { CALL_ENDS, CALL_ENDS_LATER, CALL_GOES_ON } from '../../tools/built-in-t
 import { dealOut, type Round, type SaidRound } from '../../tools/rounds.js';
 import type { ToolBox } from '../../tools/tool-box.js';
 import type { ToolRun } from '../../tools/tool-run.js';
-import type { AnswerLatency } from '../../turn-book.js';
+import type { AnswerLatency, TurnBook } from '../../turn-book.js';
 
 /** What became of a reply, its rounds with tools apart. */
 export interface ReplySplit extends CutSplit {
@@ -36,26 +37,16 @@ export interface ReplySplit extends CutSplit {
 }
 
 export interface ReplyEvents {
-  /** What has been heard or is being spoken now. */
-  spoken(text: string): void;
-  /** The caller can hear the first of it. */
-  audible?(at: number): void;
-  /** All of its words are known. */
-  whole?(): void;
-  /** The language stage wants the call to end with it. */
-  endsCall?(): void;
   /** The caller has heard all that there is of it, for now, or hears more after that: see `isDry`. */
-  sounds?(): void;
+  sounds(): void;
   /** All of it was heard. */
   finished(outcome: ReplySplit): void;
   /** A stage failed. After `llm` what was said goes on and `conclude` must follow; after `tts` nothing more is spoken. */
   failed(stage: 'llm' | 'tts', error: unknown): void;
-  /** Tools were called. They may be done already. */
-  called?(runs: readonly ToolRun[]): void;
   /** What the language stage has used. Comes after `stop`, too. */
-  usage?(usage: TokenUsage, payee: Payee | undefined): void;
+  usage(usage: TokenUsage, payee: Payee | undefined): void;
   /** A trouble of the language stage was remedied. Comes after `stop`, too. */
-  remedied?(remedy: Remedy): void;
+  remedied(remedy: Remedy): void;
 }
 
 /** What the language stage tells of a trouble. */
@@ -91,6 +82,8 @@ export interface ReplyOptions {
   readonly playout: Playout;
   readonly clock: Clock;
   readonly latency: AnswerLatency;
+  readonly conversation: Pick<Conversation, 'tell'>;
+  readonly turns: Pick<TurnBook, 'spoken' | 'called'>;
   readonly events: ReplyEvents;
 }
 
@@ -124,7 +117,7 @@ export class Reply {
 
   constructor(options: ReplyOptions) {
     this.#options = options;
-    const { id, voice, playout, clock, latency, events, guardrails, wait } = options;
+    const { id, voice, playout, clock, latency, conversation, turns, events, guardrails, wait } = options;
     this.#text = new AnswerText({
       clock,
       single: guardrails !== undefined,
@@ -142,15 +135,15 @@ export class Reply {
         firstAudio: (at) => latency.reached('firstAudio', at),
         firstFrameSent: (at) => {
           latency.reached('firstFrameSent', at);
-          events.audible?.(at);
+          conversation.tell({ type: 'audible' });
         },
         firstFrameHeard: (at) => latency.heard(at),
-        spoken: (text) => events.spoken(text),
+        spoken: (text) => turns.spoken(text),
         caughtUp: () => {
           this.#release(true);
-          events.sounds?.();
+          events.sounds();
         },
-        goesOn: () => events.sounds?.(),
+        goesOn: () => events.sounds(),
         finished: () => this.#finish(),
         failed: (error) => this.#fail('tts', error),
       },
@@ -307,8 +300,8 @@ export class Reply {
 
   #count(event: LanguageModelEvent): void {
     const { events } = this.#options;
-    if (event?.type === 'usage') events.usage?.(event.usage, event.payee);
-    if (event?.type === 'recovered' || event?.type === 'replaced') events.remedied?.(event);
+    if (event?.type === 'usage') events.usage(event.usage, event.payee);
+    if (event?.type === 'recovered' || event?.type === 'replaced') events.remedied(event);
   }
 
   #startTools(events: readonly ModelToolCall[]): readonly ToolRun[] {
@@ -323,7 +316,7 @@ export class Reply {
     const hearing = { caughtUp: () => this.#caughtUp() };
     const runs = this.#rounds.length >= MAX_ROUNDS ? tools.refuse(calls) : tools.start(calls, hearing);
     this.#rounds.push({ sentences: this.#sentences, runs });
-    this.#options.events.called?.(runs);
+    this.#options.turns.called(runs);
     this.#sentences = [];
     const end = runs.filter((run) => run.endsCall && !run.isSettled);
     if (end.length > 0) this.#wantEnd();
@@ -372,13 +365,13 @@ export class Reply {
   }
 
   #complete(): void {
-    if (!this.#stopped) this.#options.events.whole?.();
+    if (!this.#stopped) this.#options.conversation.tell({ type: 'whole' });
     this.#speaker.complete();
   }
 
   #wantEnd(): void {
     this.#endCall = true;
-    this.#options.events.endsCall?.();
+    this.#options.conversation.tell({ type: 'ends' });
   }
 
   #finish(): void {
