@@ -7,7 +7,7 @@ import { Rounds } from '../../base/rounds.js';
 import type { SharedLimits } from '../../calls/shared-places.js';
 import type { StateStore } from '../../calls/resume/call-states.js';
 import { ClusterLimits, type ClusterLimitsParts } from '../../cluster/cluster-limits.js';
-import { type Coordinator, GATHER_MS, NODE_PATH } from '../../cluster/coordinator.js';
+import { type Coordinator, NODE_PATH } from '../../cluster/coordinator.js';
 import { openCoordinator } from '../../cluster/open-coordinator.js';
 import type { CallEvent } from '../../contract/call-event.js';
 import type { CallRecord } from '../../contract/call-record.js';
@@ -35,6 +35,8 @@ import { StallWatch } from './stall-watch.js';
 const TIDY_MS = 30_000;
 /** How often it is looked at whether the broker is connected, for the page, in milliseconds. */
 const LOOK_MS = 1000;
+/** States that nobody waits for leave this node once in so many milliseconds, with facts: a multiple of `GATHER_MS`. */
+const STATES_MS = 1000;
 /** What the broker has for the last facts of a node, in milliseconds. */
 const FLUSH_MS = 2000;
 
@@ -78,19 +80,16 @@ export class Cluster {
   constructor(parts: ClusterParts) {
     const { nodeId, clock, bus, desk } = parts;
     this.#parts = parts;
-    // What it tells the broker leaves it in one message.
-    const rounds = new Rounds(clock, GATHER_MS);
     this.#facts = new ClusterFacts({
       nodeId,
       clock,
-      rounds,
       hear: (...heard) => this.#hear(...heard),
       between: async (last, fact) => (await this.#missed?.between(last, fact)) ?? [],
       missed: () => void this.#missed?.catchUp(),
     });
     this.#states = new KeptStates({
       clock,
-      rounds,
+      rounds: new Rounds(clock, STATES_MS),
       coordinator: () => this.#coordinator,
       termOf: (callId) => desk.standing(callId)?.term,
       returned: () => desk.keepAgain(),
