@@ -1,7 +1,7 @@
 // Places of which all nodes together may take so many: leases in the broker, which this node renews for those that it has. While the broker is away, the node goes by
 // its share: the places that it has, and its part of those that were free when the broker last said so.
 import type { Clock, Timer } from '../base/clock.js';
-import { toNextRound } from '../base/pause.js';
+import { toNextBeat, toNextRound } from '../base/pause.js';
 import { BROKER_MS, type Coordinator, type Patience, type Pool } from './coordinator.js';
 
 /** How long the place of a node is kept that says no more, in milliseconds. */
@@ -80,7 +80,7 @@ export class ClusterPlaces {
   #await(): void {
     if (this.#isClosed) return;
     const { clock } = this.#parts;
-    this.#timer = clock.after(toNextRound(clock, BEAT_MS), () => void this.#beat().then(() => this.#await()));
+    this.#timer = clock.after(toNextBeat(clock, BEAT_MS), () => void this.#beat().then(() => this.#await()));
   }
 
   async #beat(): Promise<void> {

@@ -2,7 +2,7 @@
 import { describeError } from '../../base/log.js';
 import type { SharedTime, Timer } from '../../base/clock.js';
 import type { ClusterMeters } from '../../base/meters.js';
-import { within } from '../../base/pause.js';
+import { toNextBeat, within } from '../../base/pause.js';
 import { Rounds } from '../../base/rounds.js';
 import type { SharedLimits } from '../../calls/shared-places.js';
 import type { StateStore } from '../../calls/resume/call-states.js';
@@ -308,7 +308,8 @@ export class Cluster {
   #look(server: PhoneServer, wasReached: boolean): void {
     const isReached = this.#coordinator?.isReached === true;
     if (isReached !== wasReached) server.announceBroker(isReached);
-    this.#looking = this.#parts.clock.after(LOOK_MS, () => this.#look(server, isReached));
+    const { clock } = this.#parts;
+    this.#looking = clock.after(toNextBeat(clock, LOOK_MS), () => this.#look(server, isReached));
   }
 
   #stated(fact: CallEvent): void {

@@ -1,6 +1,7 @@
 // The calls of nodes that are gone: those that nobody asks about are found by their records, and taken over.
 import type { Clock, Timer } from '../../base/clock.js';
 import { describeError, type Logger } from '../../base/log.js';
+import { toNextBeat } from '../../base/pause.js';
 import type { Coordinator, KeptState } from '../../cluster/coordinator.js';
 import type { CallRecord } from '../../contract/call-record.js';
 import type { CallStore } from '../../stores/call-store.js';
@@ -63,7 +64,8 @@ export class OrphanedCalls {
 
   #await(): void {
     if (this.#isClosed) return;
-    this.#timer = this.#parts.clock.after(LOOK_MS, () => {
+    const { clock } = this.#parts;
+    this.#timer = clock.after(toNextBeat(clock, LOOK_MS), () => {
       this.#look()
         .catch((error: unknown) =>
           this.#parts.logger.error(

@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../../base/clock.js';
 import { ClusterError, ConfigError } from '../../base/errors.js';
 import { describeError, type Logger } from '../../base/log.js';
 import type { ClusterMeters } from '../../base/meters.js';
-import { toNextRound, within } from '../../base/pause.js';
+import { toNextBeat, within } from '../../base/pause.js';
 import type { CallEvent } from '../../contract/call-event.js';
 import {
   BROKER_MS,
@@ -372,9 +372,8 @@ export class RedisCoordinator implements Coordinator {
   #await(): void {
     if (this.#closing !== undefined) return;
     const { clock } = this.#options;
-    // With what else leaves this node then: each message costs both sides about as much as what is in it.
-    const inMs = toNextRound(clock, BEAT_MS);
-    this.#timer = clock.after(inMs, () => void this.#beat().then(() => this.#await()));
+    const beat = () => void this.#beat().then(() => this.#await());
+    this.#timer = clock.after(toNextBeat(clock, BEAT_MS), beat);
   }
 
   async #beat(): Promise<void> {
