@@ -1,6 +1,7 @@
 // Places of which all nodes together may take so many: leases in the broker, which this node renews for those that it has. While the broker is away, the node goes by
 // its share: the places that it has, and its part of those that were free when the broker last said so.
 import type { Clock, Timer } from '../base/clock.js';
+import { toNextBeat, toNextRound } from '../base/pause.js';
 import { BROKER_MS, type Coordinator, type Patience, type Pool } from './coordinator.js';
 
 /** How long the place of a node is kept that says no more, in milliseconds. */
@@ -83,7 +84,8 @@ export class ClusterPlaces {
 
   #await(): void {
     if (this.#isClosed) return;
-    this.#timer = this.#parts.clock.after(BEAT_MS, () => void this.#beat().then(() => this.#await()));
+    const { clock } = this.#parts;
+    this.#timer = clock.after(toNextBeat(clock, BEAT_MS), () => void this.#beat().then(() => this.#await()));
   }
 
   async #beat(): Promise<void> {
@@ -259,7 +261,9 @@ export class PlacePool {
 
   #hold(id: string): void {
     this.#handedOn.delete(id);
-    this.#held.set(id, this.#parts.clock.now() + RENEW_MS);
+    const { clock } = this.#parts;
+    // All at the same moments: they leave this node together.
+    this.#held.set(id, clock.now() + toNextRound(clock, RENEW_MS));
   }
 
   #forget(): void {

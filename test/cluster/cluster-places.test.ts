@@ -73,6 +73,26 @@ describe('ClusterPlaces', () => {
     expect(unknown!()).not.toBe(first);
   });
 
+  it('renews all places at the same moments, so that they leave the node together', async () => {
+    const [one] = await open(4, ['a']);
+    const { coordinator, pool } = one!;
+    for (const id of ['one', 'other']) {
+      await pool.take(id);
+      await clock.advanceAsync(1300);
+    }
+    coordinator.asked.length = 0;
+    const renewed: [number, number][] = [];
+    while (clock.now() < 11_000) {
+      await clock.advanceAsync(100);
+      const count = coordinator.asked.splice(0).filter((asked) => asked.startsWith('take calls')).length;
+      if (count > 0) renewed.push([clock.now(), count]);
+    }
+    expect(renewed).toEqual([
+      [5000, 2],
+      [10_000, 2],
+    ]);
+  });
+
   it('asks for a place in what is left of the time of its webhook, and anew where other nodes have taken that', async () => {
     const [one] = await open(4, ['a']);
     clock.advance(10_000);

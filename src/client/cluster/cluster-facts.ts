@@ -24,8 +24,6 @@ const MAX_CALLS = 20_000;
 export interface ClusterFactsParts {
   readonly nodeId: string;
   readonly clock: Clock;
-  /** When what was stated is told, unless somebody waits for it. @default its own */
-  readonly rounds?: Rounds;
   /** A fact of another node, for the first time. `toldAt`: as in `HearFact`; undefined for one that did not come by the broker. */
   hear(fact: CallEvent, toldAt: number | undefined): void;
   /** What was stated of a call between the last fact that was heard, if one was, and this one. Never rejects. @default nothing */
@@ -65,7 +63,7 @@ export class ClusterFacts {
 
   constructor(parts: ClusterFactsParts) {
     this.#parts = parts;
-    this.#rounds = parts.rounds ?? new Rounds(parts.clock, GATHER_MS);
+    this.#rounds = new Rounds(parts.clock, GATHER_MS);
   }
 
   start(coordinator: Coordinator): void {

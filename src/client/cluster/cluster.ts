@@ -3,12 +3,12 @@ import { NotFoundError } from '../../base/errors.js';
 import { describeError } from '../../base/log.js';
 import type { SharedTime, Timer } from '../../base/clock.js';
 import type { ClusterMeters } from '../../base/meters.js';
-import { within } from '../../base/pause.js';
+import { toNextBeat, within } from '../../base/pause.js';
 import { Rounds } from '../../base/rounds.js';
 import type { SharedLimits } from '../../calls/shared-places.js';
 import type { StateStore } from '../../calls/resume/call-states.js';
 import { ClusterLimits, type ClusterLimitsParts } from '../../cluster/cluster-limits.js';
-import { type Coordinator, GATHER_MS, NODE_PATH } from '../../cluster/coordinator.js';
+import { type Coordinator, NODE_PATH } from '../../cluster/coordinator.js';
 import { openCoordinator } from '../../cluster/open-coordinator.js';
 import type { CallEvent } from '../../contract/call-event.js';
 import type { CallRecord } from '../../contract/call-record.js';
@@ -38,6 +38,8 @@ import { StallWatch } from './stall-watch.js';
 const TIDY_MS = 30_000;
 /** How often it is looked at whether the broker is connected, for the page, in milliseconds. */
 const LOOK_MS = 1000;
+/** States that nobody waits for leave this node once in so many milliseconds, with facts: a multiple of `GATHER_MS`. */
+const STATES_MS = 1000;
 /** What the broker has for the last facts of a node, in milliseconds. */
 const FLUSH_MS = 2000;
 
@@ -84,19 +86,16 @@ export class Cluster {
   constructor(parts: ClusterParts) {
     const { nodeId, clock, bus, desk } = parts;
     this.#parts = parts;
-    // What it tells the broker leaves it in one message.
-    const rounds = new Rounds(clock, GATHER_MS);
     this.#facts = new ClusterFacts({
       nodeId,
       clock,
-      rounds,
       hear: (...heard) => this.#hear(...heard),
       between: async (last, fact) => (await this.#missed?.between(last, fact)) ?? [],
       missed: () => void this.#missed?.catchUp(),
     });
     this.#states = new KeptStates({
       clock,
-      rounds,
+      rounds: new Rounds(clock, STATES_MS),
       coordinator: () => this.#coordinator,
       termOf: (callId) => desk.standing(callId)?.term,
       returned: () => desk.keepAgain(),
@@ -328,7 +327,8 @@ export class Cluster {
   #look(server: PhoneServer, wasReached: boolean): void {
     const isReached = this.#coordinator?.isReached === true;
     if (isReached !== wasReached) server.announceBroker(isReached);
-    this.#looking = this.#parts.clock.after(LOOK_MS, () => this.#look(server, isReached));
+    const { clock } = this.#parts;
+    this.#looking = clock.after(toNextBeat(clock, LOOK_MS), () => this.#look(server, isReached));
   }
 
   #stated(fact: CallEvent): void {

@@ -1,7 +1,7 @@
 // The calls of nodes that are gone: those that nobody asks about are found by their records, and taken over.
 import type { Clock, Timer } from '../../base/clock.js';
 import { describeError, type Logger } from '../../base/log.js';
-import { pause } from '../../base/pause.js';
+import { pause, toNextBeat } from '../../base/pause.js';
 import type { Coordinator, KeptState } from '../../cluster/coordinator.js';
 import type { CallRecord } from '../../contract/call-record.js';
 import type { CallStore } from '../../stores/call-store.js';
@@ -77,8 +77,8 @@ export class OrphanedCalls {
 
   #await(): void {
     if (this.#isClosed) return;
-    this.#timer = this.#parts.clock.after(NOTICE_MS, () => {
-      const { clock, coordinator } = this.#parts;
+    const { clock, coordinator } = this.#parts;
+    this.#timer = clock.after(toNextBeat(clock, NOTICE_MS), () => {
       const listed = coordinator
         .nodes()
         .map(({ nodeId }) => nodeId)

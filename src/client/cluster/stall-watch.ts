@@ -1,9 +1,10 @@
 // Notices that the process stood still for so long that others may have its calls, before anything is done for one.
 import { alarmOf } from '../../base/alarms.js';
 import type { Clock, StoppableClock, Timer } from '../../base/clock.js';
+import { toNextBeat } from '../../base/pause.js';
 import { LEASE_MS } from '../../cluster/coordinator.js';
 
-const BEAT_MS = 250;
+const BEAT_MS = 500;
 /** A loop that was late by so much may have stood still. */
 const STALL_MS = 1000;
 
@@ -41,7 +42,8 @@ export class StallWatch {
   }
 
   #await(): void {
-    this.#timer = this.#parts.clock.after(BEAT_MS, () => {
+    const { clock } = this.#parts;
+    this.#timer = clock.after(toNextBeat(clock, BEAT_MS), () => {
       this.notice();
       this.#beatAt = this.#parts.clock.now();
       this.#wasLeased = this.#parts.leaseLeftMs() > 0;

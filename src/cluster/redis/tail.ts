@@ -1,6 +1,7 @@
 // Hears what all nodes say happened, on a connection of its own: each question waits there for the next facts. Who was away for longer than the log reaches has missed some.
 import type { Clock } from '../../base/clock.js';
-import { pause, toNextRound } from '../../base/pause.js';
+import { pause } from '../../base/pause.js';
+import { Rounds, type Wait } from '../../base/rounds.js';
 import { GATHER_MS } from '../coordinator.js';
 import { idBefore, isBefore, START, timeOf } from './entry-id.js';
 import { RedisLink, type RedisLinkParts, type Reply } from './link.js';
@@ -15,10 +16,11 @@ const BATCH = 200;
 
 /** As it was appended. */
 export interface LogEntry {
-  /** The node that has stated all of it; undefined where none has. */
-  readonly by: string | undefined;
-  /** Of its other fields, in order. */
-  readonly values: readonly Buffer[];
+  /** The node that has appended it. */
+  readonly by: string;
+  /** That node has stated all of it. */
+  readonly isOwn: boolean;
+  readonly sealed: Buffer;
 }
 
 export interface RedisTailEvents {
@@ -35,6 +37,9 @@ export class RedisTail {
   readonly #take: RedisTailEvents['take'];
   readonly #missed: RedisTailEvents['missed'];
   readonly #closing = new AbortController();
+  readonly #rounds: Rounds;
+  /** Set until the next round. */
+  #gathering: Wait | undefined;
   /** Of the last entry that was taken. */
   #position = START;
   #isCaughtUp = false;
@@ -50,6 +55,7 @@ export class RedisTail {
     this.#link = new RedisLink({ ...parts, silenceMs: WAIT_MS + ANSWER_MS });
     this.#clock = parts.clock;
     this.#begunAt = parts.clock.now();
+    this.#rounds = new Rounds(parts.clock, GATHER_MS);
     this.#key = key;
     this.#take = take;
     this.#missed = missed;
@@ -79,6 +85,7 @@ export class RedisTail {
   /** Idempotent. */
   close(): void {
     this.#closing.abort();
+    this.#gathering?.end();
     this.#link.close();
   }
 
@@ -92,12 +99,18 @@ export class RedisTail {
         if (signal.aborted) this.#link.close();
         else await this.#read();
         // Together with what comes next, unless it is known to be there.
-        if (this.#isCaughtUp) await pause(this.#clock, toNextRound(this.#clock, GATHER_MS), signal);
+        if (this.#isCaughtUp && !signal.aborted) await this.#gather();
       } catch {
         this.#isBehind = true;
         await pause(this.#clock, RETRY_MS, signal);
       }
     }
+  }
+
+  async #gather(): Promise<void> {
+    this.#gathering = this.#rounds.next();
+    await this.#gathering.over;
+    this.#gathering = undefined;
   }
 
   async #read(): Promise<void> {
@@ -139,12 +152,10 @@ export class RedisTail {
 
 function entriesOf(reply: Reply): (LogEntry & { readonly id: string })[] {
   const [stream] = (reply ?? []) as unknown as [[Buffer, [Buffer, Buffer[]][]]?];
-  return (stream?.[1] ?? []).map(([id, fields]) => {
-    const hasBy = String(fields.at(-2)) === 'by';
-    return {
-      id: id.toString('latin1'),
-      by: hasBy ? String(fields.at(-1)) : undefined,
-      values: fields.slice(0, hasBy ? -2 : undefined).filter((_, index) => index % 2 === 1),
-    };
-  });
+  return (stream?.[1] ?? []).map(([id, [isOwn, by, , sealed]]) => ({
+    id: id.toString('latin1'),
+    isOwn: String(isOwn) === 'own',
+    by: String(by),
+    sealed: sealed ?? Buffer.alloc(0),
+  }));
 }

@@ -1,6 +1,6 @@
 // What a node does with facts that another one states.
 import { expect, it } from 'vitest';
-import { systemClock } from '../../../src/base/clock.js';
+import { type Clock, systemClock } from '../../../src/base/clock.js';
 import { pause } from '../../../src/base/pause.js';
 import { Cluster } from '../../../src/client/cluster/cluster.js';
 import { memoryCluster } from '../../../src/cluster/open-coordinator.js';
@@ -9,23 +9,30 @@ import { EventBus } from '../../../src/events/bus.js';
 import { ended, stamp, started } from '../../support/call-facts.js';
 import { eventually } from '../../support/carrier-phone.js';
 import { CLUSTER_SECRET } from '../../support/cluster-node.js';
+import { FakeClock } from '../../support/fake-clock.js';
 import { RecordedLogger } from '../../support/recorded-logger.js';
 
 /** A node that has no calls. */
-async function open(nodeId: string) {
+async function open(nodeId: string, clock: Clock = systemClock) {
   const logger = new RecordedLogger();
   const [bus, elsewhere] = [new EventBus(logger), new EventBus(logger)];
   const address = `http://${nodeId}.test`;
   const desk = { isLive: () => false, standing: () => undefined, learn() {}, holdsPlace: () => false };
   const forgotten: string[] = [];
   const cluster = new Cluster({
-    options: { url: 'memory:', name: 'of facts', secret: CLUSTER_SECRET, address, state: false },
+    options: {
+      url: 'memory:',
+      name: 'of facts',
+      secret: CLUSTER_SECRET,
+      address,
+      state: clock !== systemClock,
+    },
     limits: {},
     nodeId,
     desk,
     bus,
     elsewhere,
-    clock: systemClock,
+    clock,
     logger,
     store: () => ({ active: async () => [] }),
     forgotten: (callId: string) => forgotten.push(callId),
@@ -67,5 +74,25 @@ it('a node that ends has told all that it stated, also where the broker is slow'
     expect(other.heard.map(({ type }) => type)).toEqual(['call.started', 'call.ended']);
   } finally {
     await other.cluster.close();
+  }
+});
+
+it('the states of all calls that nobody waits for are kept at the same moment, once a second', async () => {
+  const clock = new FakeClock();
+  await clock.advanceAsync(300);
+  const { cluster } = await open('node-1', clock);
+  try {
+    const keptAt: number[] = [];
+    const { states } = cluster;
+    for (const _ of ['one call', 'another']) {
+      void states.rounds?.next().over.then(() => keptAt.push(clock.now()));
+      await clock.advanceAsync(100);
+    }
+    await clock.advanceAsync(499);
+    expect(keptAt).toEqual([]);
+    await clock.advanceAsync(1);
+    expect(keptAt).toEqual([1000, 1000]);
+  } finally {
+    await cluster.close();
   }
 });

@@ -84,6 +84,28 @@ describeOnRedis('the log of facts', (program) => {
     },
   );
 
+  it('has what happened in several calls in one entry, sealed together, which only names who has appended it', async () => {
+    const { redis } = broker;
+    const [one, two] = [await joined('a', redis.url), await joined('b', redis.url)];
+    try {
+      const heard: string[] = [];
+      two.tail(({ callId, seq }) => heard.push(`${callId} ${seq}`));
+      const other = (seq: number) => ({ ...factOf(seq), callId: 'other' });
+      await one.append([factOf(1), other(1), factOf(2), other(2)]);
+      await soon(() => expect(heard).toEqual(['call 1', 'other 1', 'call 2', 'other 2']));
+      await two.append([factOf(3)]);
+      await soon(() => expect(heard.at(-1)).toBe('call 3'));
+      const [log = ''] = (await redis.ask('KEYS', '*:log')) as string[];
+      const entries = (await redis.ask('XRANGE', log, '-', '+')) as [string, string[]][];
+      expect(entries.map(([, fields]) => fields.slice(0, -1))).toEqual([
+        ['own', 'a', 'facts'],
+        ['by', 'b', 'facts'],
+      ]);
+    } finally {
+      await Promise.all([one.close(), two.close()]);
+    }
+  });
+
   it('keeps nothing for longer than a day, with the next entry, and no node takes that for a loss', async () => {
     const { redis } = broker;
     const { node, passDay, emptied } = await aging(redis.url);

@@ -573,7 +573,8 @@ describeOnRedis('RedisCoordinator', (program) => {
     node.tail((fact) => heard.push(fact));
     const [leases = ''] = (await redis.ask('KEYS', '*leases')) as string[];
     const keyOf = (name: string) => leases.replace('{nodes}:leases', name);
-    await redis.ask('XADD', keyOf('{facts}:log'), '*', ...['call', 'c', 'term', '1', 'facts', 'forged']);
+    for (const fields of ['by b facts forged', 'own b facts []', 'by b'])
+      await redis.ask('XADD', keyOf('{facts}:log'), '*', ...fields.split(' '));
     await redis.ask('HSET', keyOf('{nodes}:cards'), 'forged', 'http://127.0.0.1:1');
     const other = await join('b');
     await other.append([factOf(1)]);
