@@ -11,7 +11,7 @@ import { listenTo } from '../support/event-stream.js';
 function stateAsLater(): void {
   const { publish } = FactStamp.prototype;
   vi.spyOn(FactStamp.prototype, 'publish').mockImplementation(function (this: FactStamp, fact, at) {
-    publish.call(this, { ...fact, mood: 'good' } as typeof fact, at);
+    publish.call(this, Object.assign({ mood: 'good' }, fact), at);
     if (fact.type === 'turn.completed') publish.call(this, { type: 'mood.changed', mood: 'good' } as never);
   });
 }
