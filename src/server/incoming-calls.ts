@@ -9,7 +9,7 @@ import type { Capacity } from './capacity.js';
 export type IncomingCall = Extract<CarrierMessage, { type: 'incoming-call' }>;
 
 /** What they are answered with. */
-export interface BellOptions {
+export interface IncomingCallsOptions {
   readonly carrierId: string;
   readonly desk: CallDesk;
   readonly capacity: Capacity;
@@ -32,9 +32,9 @@ type Kind = 'own' | 'known' | 'new' | 'stranger';
 
 /** Answers calls that ring, and outbound ones that were answered. */
 export class IncomingCalls {
-  readonly #options: BellOptions;
+  readonly #options: IncomingCallsOptions;
 
-  constructor(options: BellOptions) {
+  constructor(options: IncomingCallsOptions) {
     this.#options = options;
   }
 
