@@ -168,6 +168,8 @@ async function measureScene(scene, { rounds, told }) {
   const begun = { scene, folder, vendors: service?.told };
   /** @type {Awaited<ReturnType<typeof startSide>>[]} */
   const sides = [];
+  const over = new AbortController();
+  setMaxListeners(0, over.signal);
   const look = async () => {
     const looks = await Promise.all(sides.map((side) => side.look()));
     const ownMs = cpuOf([process.pid, ...(service === undefined ? [] : [service.pid])]);
@@ -185,8 +187,6 @@ async function measureScene(scene, { rounds, told }) {
     const idle = [await look()];
     await pause(IDLE_MS);
     idle.push(await look());
-    const over = new AbortController();
-    setMaxListeners(0, over.signal);
     const callers = [];
     for (let index = 0; index < SERVERS * scene.calls; index += 1) {
       const simulators = sides.flatMap((side) => side.simulators[index % SERVERS] ?? []);
@@ -212,6 +212,7 @@ async function measureScene(scene, { rounds, told }) {
     const counts = await Promise.all(callers);
     return counts.reduce((sum, { others }) => sum + others, 0);
   } finally {
+    over.abort();
     await Promise.all(sides.map((side) => side.stop()));
     await service?.stop();
     rmSync(folder, { recursive: true, force: true });

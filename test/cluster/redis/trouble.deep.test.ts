@@ -595,7 +595,8 @@ describeOnRedis('RedisCoordinator', (program) => {
       await answered(node, () => node.claim('other', 1));
       const [path = ''] = (await redis.ask('KEYS', '*{other}:owner')) as string[];
       const key = path.replace('{other}', '{call}');
-      const before = await join('b');
+      // Who finds it first says so: both hold a claim of the call.
+      const before = await join('b', { logger });
       await answered(before, () => before.claim('call', 2));
       const signed = String(await redis.ask('GET', key));
       await answered(node, () => node.claim('call', 3));
