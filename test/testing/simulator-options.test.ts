@@ -30,7 +30,7 @@ describe('the options of a simulated carrier', () => {
 
   it.each<[object, string]>([
     [{ url }, 'startCarrierBSimulator() needs apiKey.'],
-    [{ ...b, connectionId: ' ' }, 'connectionId of startCarrierBSimulator() must be a non-empty string'],
+    [{ ...b, connectionId: ' ' }, 'startCarrierBSimulator() needs connectionId.'],
     [{ ...b, apiKey: ' KEY1' }, 'apiKey of startCarrierBSimulator() has a blank'],
     [{ ...b, url: undefined }, 'startCarrierBSimulator() needs url.'],
     [{ ...b, disturbances: { failedStream: 1 } }, 'Did you mean failedStreams?'],

@@ -77,10 +77,13 @@ describe('the door of the API', () => {
 
   it('needs an address, a key and a connection that can be', async () => {
     const options = { url: 'http://127.0.0.1:1', apiKey: 'k', connectionId: '1' };
+    for (const missing of [{ apiKey: '' }, { connectionId: '' }]) {
+      await expect(startCarrierBSimulator({ ...options, ...missing })).rejects.toMatchObject({
+        code: 'CONFIG_MISSING',
+      });
+    }
     for (const wrong of [
       { url: 'nowhere' },
-      { apiKey: '' },
-      { connectionId: '' },
       { webhookHost: 'https://x' },
       { phoneNumbers: ['5550010'] },
       { privateKeySeed: new Uint8Array(31) },
