@@ -13,6 +13,10 @@ export const testing = await import(new URL('../../dist/testing/index.js', impor
 
 const PATH = fileURLToPath(new URL('phone-process.mjs', import.meta.url));
 const ANSWER_MS = 30_000;
+const FIRST_PORT = 20_500;
+const PORTS = 10_000;
+/** @type {Set<number>} */
+const given = new Set();
 
 /** @param {number} ms @returns {Promise<void>} */
 export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -44,14 +48,26 @@ export function createDice(seed) {
 
 /** @typedef {ReturnType<typeof createDice>} Dice */
 
+/**
+ * Below the ports that systems give to outgoing connections: who closes a port to open it again finds it free. Another one each time.
+ * @returns {Promise<number>}
+ */
 export async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
+  for (let tries = 0; tries < 100; tries += 1) {
+    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
+    if (given.has(port)) continue;
+    given.add(port);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
+  throw new Error('no port is free');
 }
 
 /** Stands before the servers that follow each other, on a port that stays. @param {number} port */
