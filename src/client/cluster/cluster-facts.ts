@@ -258,15 +258,18 @@ export class ClusterFacts {
   }
 
   /**
-   * What the broker has lost, in order: all of the calls that are up here, and what was told of others lately. Not of a call that another node has by now: that one
-   * tells it, and a beginning without the rest would be taken for a call that is up.
+   * What the broker has lost, in order: all of the calls that are up here, all of those that have ended here of which something was told lately, and what was told of
+   * others then. Not of a call that another node has by now: that one tells it, and a beginning without the rest would be taken for a call that is up.
    */
   #lost(): CallEvent[] {
     const told = this.#told.splice(0).map(({ fact }) => fact);
     const isOurs = ({ callId, term }: CallEvent) =>
       this.#logs.has(callId) || term >= (this.#last.get(callId)?.term ?? 0);
+    const ended = [...new Set(told.map(({ callId }) => callId))].map(
+      (callId) => this.#ended.get(callId) ?? [],
+    );
     const facts = new Map<string, CallEvent>();
-    for (const fact of [...[...this.#logs.values()].flat(), ...told.filter(isOurs)])
+    for (const fact of [...this.#logs.values(), ...ended, told.filter(isOurs)].flat())
       facts.set(placeOf(fact), fact);
     for (const fact of this.#waiting.first(this.#waiting.size)) facts.delete(placeOf(fact));
     return [...facts.values()].toSorted((one, other) => one.term - other.term || one.seq - other.seq);

@@ -138,6 +138,32 @@ describe('ClusterFacts', () => {
     ]);
   });
 
+  it('of a call that rang elsewhere and has ended here are all told again', async () => {
+    let isLost = false;
+    const { facts, asked } = open().telling(() => {
+      const takes = !isLost;
+      isLost = false;
+      return takes;
+    });
+    const rang = [fact('b', 1, 1), fact('b', 1, 2)];
+    facts.tellFor(...rang);
+    facts.adopt('call', rang);
+    facts.tell({ ...fact('a', 2, 3), type: 'call.started' } as CallEvent);
+    facts.tell({ ...fact('a', 2, 4), type: 'call.ended' } as CallEvent);
+    await facts.flushed();
+    const whole = [
+      [1, 1],
+      [1, 2],
+      [2, 3],
+      [2, 4],
+    ];
+    expect(asked.map(placesOf)).toEqual([whole]);
+    isLost = true;
+    facts.tellAgain();
+    await facts.flushed();
+    expect(asked.slice(1).map(placesOf)).toEqual([[], whole]);
+  });
+
   it('of a call that rang here and went on elsewhere are not told again, nor kept', async () => {
     const { clock, node } = open();
     const [one, two] = [node('a'), node('b')];
