@@ -12,6 +12,11 @@ const UNTRUSTED = new Set([
 const OUTDATED = new Set(['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID']);
 const OTHER_HOST = 'ERR_TLS_CERT_ALTNAME_INVALID';
 
+/** True where a renewed certificate, or the right time, is all that it takes: nothing of ours is wrong. */
+export function isOutdated(error: unknown): boolean {
+  return OUTDATED.has(String((error as { code?: unknown } | null)?.code));
+}
+
 /** A sentence of what is wrong with its certificate, and of the fix; undefined for an error of anything else. */
 export function certificateComplaint(error: unknown): string | undefined {
   const { code, reason } = (error ?? {}) as { code?: unknown; reason?: unknown };

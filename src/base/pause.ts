@@ -41,5 +41,5 @@ export function toNextRound(clock: Clock, everyMs: number): number {
 /** The same for what is done again and again, all of it at the same moments: a process that wakes up for one of them has little more to do for the others. What took its time is not done again at once. */
 export function toNextBeat(clock: Clock, everyMs: number): number {
   const inMs = toNextRound(clock, everyMs);
-  return inMs < everyMs / 2 ? inMs + everyMs : inMs;
+  return inMs < everyMs / 10 ? inMs + everyMs : inMs;
 }

@@ -32,26 +32,42 @@ export function takeTextFrames(network: Duplex, options: TextFrameOptions): void
   const [library, ...others] = network.listeners('data') as ((chunk: Buffer) => void)[];
   // Whoever else reads it would read half.
   if (library === undefined || others.length > 0) return;
-  const reader = new TextFrameReader((bytes) => library.call(network, bytes), options);
+  const reader = new TextFrameReader(options, {
+    pass: (bytes) => library.call(network, bytes),
+    // It takes its listener off where it reads no more, so that the rest goes nowhere: it needs it back.
+    leave: (bytes) => {
+      network.off('data', read);
+      network.on('data', library);
+      library.call(network, bytes);
+    },
+  });
   const read = (chunk: Buffer) => reader.read(chunk);
   network.off('data', library);
   network.on('data', read);
-  network.once('close', () => network.off('data', read));
+  // The library reads what is left then, and without its listener: before that, and not beside it.
+  network.prependOnceListener('close', () => network.off('data', read));
 }
 
-export class TextFrameReader {
-  readonly #pass: (bytes: Buffer) => void;
+/** What is not taken. */
+interface Library {
+  /** A whole frame. */
+  pass(bytes: Buffer): void;
+  /** All that comes from here on. The reader is not asked again. */
+  leave(bytes: Buffer): void;
+}
+
+class TextFrameReader {
   readonly #options: TextFrameOptions;
+  readonly #library: Library;
   /** The beginning of a frame, and how long it has to be before it is worth looking at. */
   #held: Buffer[] = [];
   #heldBytes = 0;
   #neededBytes = 0;
   #isLeft = false;
 
-  /** `pass` gives bytes to the library. */
-  constructor(pass: (bytes: Buffer) => void, options: TextFrameOptions) {
-    this.#pass = pass;
+  constructor(options: TextFrameOptions, library: Library) {
     this.#options = options;
+    this.#library = library;
   }
 
   /** What has come. Is unmasked where it lies. */
@@ -59,9 +75,9 @@ export class TextFrameReader {
     const bytes = this.#held.length === 0 ? chunk : this.#joined(chunk);
     if (bytes === undefined) return;
     for (let at = 0; at < bytes.length; ) {
-      const length = this.#isLeft ? 0 : this.#take(bytes, at);
+      const length = this.#take(bytes, at);
       if (this.#isLeft) {
-        this.#pass(at === 0 ? bytes : bytes.subarray(at));
+        this.#library.leave(at === 0 ? bytes : bytes.subarray(at));
         return;
       }
       if (length === 0) {
@@ -101,7 +117,7 @@ export class TextFrameReader {
     const end = from + (short === IN_TWO_BYTES ? bytes.readUInt16BE(at + 2) : short);
     if (end > bytes.length) return this.#need(end - at);
     if (first !== TEXT) {
-      this.#pass(bytes.subarray(at, end));
+      this.#library.pass(bytes.subarray(at, end));
       return end - at;
     }
     if (isMasked) mask(bytes, from, end);

@@ -1,4 +1,4 @@
-// Errors as one process tells another of them: there they are of the class that they are here.
+// Errors as one process tells another of them: those that commands on calls end with are there of the class that they are here, any other has its code.
 import {
   CarrierError,
   ConfigError,

@@ -237,8 +237,7 @@ function toSaid(error: unknown): ToldError {
 
 function whyNotTaken(status: number, { nodeId, address }: ClusterNode): string {
   if (status === REFUSED.elsewhere) return `At ${address} another node answers than ${nodeId}.`;
-  const isOfNode =
-    status === 200 || (status !== REFUSED.foreign && Object.values<number>(REFUSED).includes(status));
+  const isOfNode = status !== REFUSED.foreign && Object.values<number>(REFUSED).includes(status);
   if (isOfNode) return `The node ${nodeId} did not take the message (status ${status}).`;
   return `What answers at ${address} is no node of this cluster (status ${status}).`;
 }

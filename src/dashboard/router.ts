@@ -189,7 +189,9 @@ export function createRouter(parts: RouterParts): DashboardHandler {
     const { serverMetrics } = parts;
     if (serverMetrics === null)
       throw new NotFoundError('This server is in no cluster: GET /metrics has what it measures.');
-    response.type(METRICS_TYPE).send(await serverMetrics());
+    response
+      .type(METRICS_TYPE)
+      .send(formatMetrics(await store.aggregates(), feed.load) + (await serverMetrics()));
   };
 
   function runHandler(operation: JsonOperation): Endpoint {

@@ -11,6 +11,7 @@ it('rounds and beats of all who have the same clock are at the same moments, and
   };
   expect(at(300)).toEqual([1000, 1000]);
   expect(at(500)).toEqual([1000, 1000]);
-  expect(at(600)).toEqual([1000, 2000]);
+  expect(at(900)).toEqual([1000, 1000]);
+  expect(at(950)).toEqual([1000, 2000]);
   expect(at(1000)).toEqual([2000, 2000]);
 });

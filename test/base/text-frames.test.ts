@@ -1,10 +1,12 @@
 // Whatever a peer sends, and however it is cut on its way: with the reader in front of it, the library and the reader together tell what the library
 // tells alone.
-import { PassThrough, type Writable } from 'node:stream';
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { type Duplex, PassThrough, type Writable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as ws from 'ws';
-import { takeTextFrames, TextFrameReader, toMaskedFrame } from '../../src/base/text-frames.js';
+import { takeTextFrames, toMaskedFrame } from '../../src/base/text-frames.js';
 import { runs } from '../support/depth.js';
 
 interface Frame {
@@ -83,7 +85,9 @@ describe('text messages that are taken past the library', () => {
           async (sent, sizes, isWhole) => {
             const bytes = Buffer.concat(sent.map(encode));
             const [alone, behind] = [library(isMasked), library(isMasked)];
-            const reader = new TextFrameReader(behind.write, {
+            const network = new PassThrough();
+            network.on('data', behind.write);
+            takeTextFrames(network, {
               isMasked,
               take(text) {
                 taken += 1;
@@ -94,7 +98,7 @@ describe('text messages that are taken past the library', () => {
               const size = isWhole ? bytes.length : (sizes[turn % sizes.length] ?? 1);
               const piece = bytes.subarray(at, at + size);
               alone.write(Buffer.from(piece));
-              reader.read(Buffer.from(piece));
+              network.emit('data', Buffer.from(piece));
               await settled();
               at += size;
             }
@@ -131,17 +135,59 @@ describe('text messages that are taken past the library', () => {
   });
 
   it('take what their bytes take, one by one as well', () => {
+    const network = new PassThrough();
     const taken: string[] = [];
-    const reader = new TextFrameReader(() => expect.unreachable(), {
-      isMasked: false,
-      take: (text) => taken.push(text),
-    });
+    network.on('data', () => expect.unreachable());
+    takeTextFrames(network, { isMasked: false, take: (text) => taken.push(text) });
     const text = 'a'.repeat(60_000);
     for (const byte of encode({ first: 0x81, payload: Buffer.from(text), mask: undefined }))
-      reader.read(Buffer.from([byte]));
+      network.emit('data', Buffer.from([byte]));
     expect(taken).toEqual([text]);
   });
 });
+
+describe('a connection whose text messages are taken past the library', () => {
+  it.each([
+    ['breaks the protocol', 0x83],
+    ['closes', 0x88],
+  ])('ends at once where the peer %s, says more, and goes', async (_, first) => {
+    const server = new ws.WebSocketServer({ port: 0, host: '127.0.0.1' });
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const taken: string[] = [];
+    const ending = new Promise<void>((resolve) => {
+      server.on('connection', (socket, { socket: network }: { socket: Duplex }) => {
+        takeTextFrames(network, { isMasked: true, take: (text) => taken.push(text) });
+        socket.on('error', () => {});
+        socket.on('close', () => resolve());
+      });
+    });
+    const peer = await shakeHands(port);
+    const mask = Buffer.alloc(4);
+    const text = encode({ first: 0x81, payload: Buffer.from('audio'), mask });
+    peer.write(Buffer.concat([text, encode({ first, payload: Buffer.alloc(0), mask })]));
+    await once(peer, 'data');
+    for (let more = 0; more < 5; more += 1) {
+      peer.write(text);
+      await settled();
+    }
+    peer.end();
+    await ending;
+    expect(taken).toEqual(['audio']);
+    peer.destroy();
+    server.close();
+  });
+});
+
+/** A client without a library, once it is let in. */
+async function shakeHands(port: number): Promise<Socket> {
+  const peer = connect(port, '127.0.0.1');
+  const head = ['GET / HTTP/1.1', 'Host: x', 'Connection: Upgrade', 'Upgrade: websocket'];
+  const keys = ['Sec-WebSocket-Version: 13', `Sec-WebSocket-Key: ${Buffer.alloc(16).toString('base64')}`];
+  peer.write(`${[...head, ...keys].join('\r\n')}\r\n\r\n`);
+  await once(peer, 'data');
+  return peer;
+}
 
 describe('a masked frame', () => {
   it.each(['', 'short', '{"audio":"…"}', 'x'.repeat(125), 'x'.repeat(126), 'é'.repeat(32_000)])(

@@ -69,7 +69,10 @@ it('has those of all servers where it knows a cluster, for who has the token, an
     expect((await fetch(`${server.url}/metrics/servers`)).status).toBe(401);
     const answer = await fetch(`${server.url}/metrics/servers`, { headers });
     expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
-    expect(await answer.text()).toBe(text);
+    const told = await answer.text();
+    expect(told).toContain(text);
+    // Of the calls of all.
+    expect(told).toContain('\noffhook_calls_active 0\n');
     expect((await fetch(`${alone.url}/metrics/servers`, { headers })).status).toBe(404);
   } finally {
     await Promise.all([server.close(), alone.close()]);

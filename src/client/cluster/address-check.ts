@@ -7,7 +7,7 @@ import { askNode, isUnreached } from './requests.js';
 
 /** This process listens by then, and the others know of it. */
 const FIRST_MS = 2000;
-/** How often it is looked at whether the broker has told of the others. */
+/** Between two looks at whether the broker has told of the others, and between two tries: one that has just joined may not listen yet. */
 const AGAIN_MS = 2000;
 /** A node that is only busy answers within this. */
 const ANSWER_MS = 2000;
@@ -15,7 +15,7 @@ const TRIES = 2;
 const KNOWN_MS = 1500;
 const LOOK_MS = 50;
 /** What another node may take to ask this one. */
-const REACH_MS = KNOWN_MS + TRIES * ANSWER_MS + 1000;
+const REACH_MS = KNOWN_MS + TRIES * (ANSWER_MS + AGAIN_MS) + 1000;
 /** Of the others, so many are asked. */
 const MAX_ASKED = 3;
 /** One that has died is listed no more by then. */
@@ -64,6 +64,7 @@ export class AddressCheck {
     let complaint: string | undefined;
     const request = { type: 'who-has', callId: null, ask: { callIds: [] } } as const;
     for (let tries = 0; tries < TRIES; tries += 1) {
+      if (tries > 0) await pause(clock, AGAIN_MS);
       const asked = askNode(coordinator, nodeId, { request, timeoutMs: ANSWER_MS });
       complaint = await asked.then(() => undefined, toComplaint);
       if (complaint === undefined) break;

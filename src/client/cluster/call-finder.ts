@@ -96,10 +96,14 @@ export class CallFinder implements OtherProcess {
     let owner = await this.find(callId, { by: clock.now() + COMMANDED_MS });
     for (let hop = 1; owner !== undefined && hop <= MAX_HOPS; hop += 1) {
       try {
-        const answered = owner.nodeId === nodeId ? undefined : await this.ask(owner, { request, timeoutMs });
+        const isHere = owner.nodeId === nodeId;
+        const answered = isHere ? undefined : await this.ask(owner, { request, timeoutMs });
         if (answered !== undefined) return { status: 200, body: JSON.stringify(answered) };
-        if (owner.nodeId !== nodeId)
+        if (!isHere) {
           error = new RequestError('REQUEST_CONFLICT', 'The node of the call is gone.');
+          // It may have carried it out all the same: nobody is asked a second time.
+          break;
+        }
       } catch (thrown) {
         if (!OffhookError.isInstance(thrown) || isUnreached(thrown)) throw thrown;
         error = thrown;

@@ -102,9 +102,13 @@ export class OrphanedCalls {
 
   async #look(): Promise<void> {
     const { coordinator, store, takeOver } = this.#parts;
-    // Who hears nothing of the others cannot tell who is gone.
-    if (!this.#parts.isCurrent()) return;
-    if (!coordinator.isReached || !coordinator.hasHeardAll || coordinator.leaseLeftMs === 0) return;
+    // Who hears nothing of the others cannot tell who is gone, and what was seen before that is old.
+    const isInTouch = coordinator.isReached && coordinator.hasHeardAll && coordinator.leaseLeftMs > 0;
+    if (!this.#parts.isCurrent() || !isInTouch) {
+      this.#suspects.clear();
+      this.#probed.clear();
+      return;
+    }
     const alive = new Set(coordinator.nodes().map(({ nodeId }) => nodeId));
     const orphans = (await store().active()).filter(
       ({ nodeId }) => !alive.has(nodeId) && nodeId !== this.#parts.nodeId,
@@ -113,11 +117,9 @@ export class OrphanedCalls {
     const due = [...orphans, ...(await this.#unfinished(alive))];
     const found = due.filter(({ callId }) => this.#suspects.has(callId));
     const probed = this.#probed;
-    const suspected = due.filter((record) => !found.includes(record));
+    const suspected = due.filter((record) => !found.includes(record)).map(({ nodeId }) => nodeId);
     this.#suspects = new Set(due.map(({ callId }) => callId));
-    this.#probed = new Map(
-      suspected.map(({ nodeId }) => [nodeId, probed.get(nodeId) ?? this.#isThere(nodeId)]),
-    );
+    this.#probed = new Map([...new Set(suspected)].map((nodeId) => [nodeId, this.#isThere(nodeId)]));
     if (found.length > 0) await takeOver(found, { isAlive: (nodeId) => probed.get(nodeId) });
     if (!this.#isAnyGone || due.length > found.length) return;
     this.#isAnyGone = false;

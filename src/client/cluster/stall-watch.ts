@@ -4,7 +4,7 @@ import type { Clock, StoppableClock, Timer } from '../../base/clock.js';
 import { toNextBeat } from '../../base/pause.js';
 import { LEASE_MS } from '../../cluster/coordinator.js';
 
-const BEAT_MS = 500;
+const BEAT_MS = 250;
 /** A loop that was late by so much may have stood still. */
 const STALL_MS = 1000;
 

@@ -1,6 +1,6 @@
 // One connection to the broker. Who asks waits for its own time and goes on without an answer; the connection stays, because a slow broker answers later. It ends
 // once nothing at all has been answered for a while, and until another one is up every question fails at once.
-import { certificateComplaint } from '../../base/certificate-complaint.js';
+import { certificateComplaint, isOutdated } from '../../base/certificate-complaint.js';
 import type { Clock, Timer } from '../../base/clock.js';
 import { ClusterError, ConfigError } from '../../base/errors.js';
 import type { ClusterMeters } from '../../base/meters.js';
@@ -74,10 +74,12 @@ export class RedisLink {
     } catch (cause) {
       client.destroy();
       const complaint = certificateComplaint(cause);
-      if (complaint !== undefined)
-        throw new ConfigError('CONFIG_INVALID', `The broker in cluster.url cannot be trusted. ${complaint}`, {
-          cause,
-        });
+      if (complaint !== undefined) {
+        const message = `The broker in cluster.url cannot be trusted. ${complaint}`;
+        // All servers that start while it has expired would not answer a call.
+        if (isOutdated(cause)) throw new ClusterError(message, { cause });
+        throw new ConfigError('CONFIG_INVALID', message, { cause });
+      }
       throw cause instanceof ConfigError ? cause : away(cause);
     } finally {
       timer.cancel();

@@ -409,9 +409,14 @@ export class RedisCoordinator implements Coordinator {
     this.#nodes.doubtVersion();
     // It may lack a claim that it was told on the connection before.
     this.#isUntold = true;
+    try {
+      // The tail, on its own connection, would only try again without the right to read.
+      await this.#link.run(['XREAD', 'COUNT', '1', 'STREAMS', this.#keys.facts, END], CALM_MS);
+    } catch (error) {
+      this.#link.close();
+      throw error;
+    }
     await this.#lookAtLog();
-    // The tail, on its own connection, would only try again without the right to read.
-    await this.#link.run(['XREAD', 'COUNT', '1', 'STREAMS', this.#keys.facts, END], CALM_MS);
   }
 
   /** Says that this node is alive, unless it only observes, and learns who else is. Resolves to false where the broker did not know of it, or not any more. */

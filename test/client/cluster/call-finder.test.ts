@@ -101,6 +101,28 @@ describe('a command', () => {
     await nodes.clock.advanceAsync(2000);
     expect(await answer).toMatchObject({ status: 200 });
   });
+
+  it('is given once, also where the node of the call is too busy to say that it is there', async () => {
+    const nodes = new Nodes();
+    const finder = await nodes.join('b');
+    let busyUntil = Number.POSITIVE_INFINITY;
+    let given = 0;
+    await nodes.join('a', async ({ type }) => {
+      if (type === 'command') {
+        given += 1;
+        // Until it is asked whether it is there, and somewhat longer.
+        busyUntil = nodes.clock.now() + 600;
+        await pause(nodes.clock, 3000);
+        return '{}';
+      }
+      if (nodes.clock.now() < busyUntil && given > 0) await pause(nodes.clock, busyUntil - nodes.clock.now());
+      return JSON.stringify({ places: [{ callId: 'call', state: 'live', term: 1 }] });
+    });
+    const answer = finder.command('call', { type: 'say', text: 'Hello.' } as never);
+    await nodes.clock.advanceAsync(10_000);
+    expect(await answer).toMatchObject({ status: 409 });
+    expect(given).toBe(1);
+  });
 });
 
 describe('a node that does not answer', () => {

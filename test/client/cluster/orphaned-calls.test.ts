@@ -28,6 +28,12 @@ async function open({ ended = [], active = [], nodes = [] }: Rig) {
     return node;
   };
   const coordinator = await join('here');
+  const asked = new Map<string, number>();
+  const send = coordinator.send.bind(coordinator);
+  coordinator.send = (nodeId, ...rest) => {
+    asked.set(nodeId, (asked.get(nodeId) ?? 0) + 1);
+    return send(nodeId, ...rest);
+  };
   const others = new Map<string, Awaited<ReturnType<typeof join>>>();
   for (const nodeId of nodes) others.set(nodeId, await join(nodeId));
   const heard = { hasHeardAll: coordinator.hasHeardAll };
@@ -61,7 +67,8 @@ async function open({ ended = [], active = [], nodes = [] }: Rig) {
     },
     gone: async () => void gone.push(taken.length),
   });
-  return { clock, cluster, orphaned, others, heard, listed, taken, answered, gone };
+  const timesAsked = (nodeId: string) => asked.get(nodeId) ?? 0;
+  return { clock, cluster, orphaned, others, heard, listed, taken, answered, gone, asked: timesAsked };
 }
 
 describe('calls that are up at nodes that are gone', () => {
@@ -94,6 +101,37 @@ describe('calls that are up at nodes that are gone', () => {
     expect(answered[0]).toEqual({ at: expect.any(Number), isAlive });
     // Its lease, a look, and a second in which it was asked.
     expect((answered[0]?.at ?? Number.NaN) - cutAt).toBeLessThanOrEqual(6500);
+    orphaned.close();
+  });
+
+  it('have their node asked once, however many they are', async () => {
+    const many = Array.from({ length: 50 }, (_, index) => ({ callId: `call ${index}`, nodeId: 'gone' }));
+    const { clock, cluster, orphaned, asked } = await open({ active: many, nodes: ['there', 'gone'] });
+    await clock.advanceAsync(3000);
+    cluster.cut('gone');
+    await clock.advanceAsync(8000);
+    // Within a second, a few times.
+    expect(asked('gone')).toBeLessThan(20);
+    orphaned.close();
+  });
+
+  it('are seen twice anew by who has lost touch in between, and their node is asked anew', async () => {
+    const { clock, cluster, orphaned, heard, answered } = await open({
+      active,
+      nodes: ['there', 'gone'],
+    });
+    await clock.advanceAsync(3000);
+    cluster.cut('gone');
+    await clock.advanceAsync(5500);
+    heard.hasHeardAll = false;
+    await clock.advanceAsync(3000);
+    // It answers again, without a lease.
+    cluster.cut('gone', { reachesNodes: true });
+    await clock.advanceAsync(60_000);
+    expect(answered).toEqual([]);
+    heard.hasHeardAll = true;
+    await clock.advanceAsync(8000);
+    expect(answered[0]).toMatchObject({ isAlive: true });
     orphaned.close();
   });
 
