@@ -69,9 +69,16 @@ export const SECTIONS = [
     title: 'Measurements',
     pages: [
       'audio/README.md',
-      ...['conversation', 'turn-taking', 'transcoder', 'facts', 'overload', 'handover', 'dashboard'].map(
-        (name) => `bench/${name}.md`,
-      ),
+      ...[
+        'conversation',
+        'turn-taking',
+        'transcoder',
+        'facts',
+        'overload',
+        'handover',
+        'cluster',
+        'dashboard',
+      ].map((name) => `bench/${name}.md`),
     ],
   },
 ];
