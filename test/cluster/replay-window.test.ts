@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ReplayWindow } from '../../src/cluster/replay-window.js';
-import { cases } from '../support/depth.js';
 
 describe('ReplayWindow', () => {
   it('takes every number once, in any order, as long as it is among the last 1024', () => {
@@ -16,7 +15,6 @@ describe('ReplayWindow', () => {
           if (isNew) taken.add(number);
         }
       }),
-      cases,
     );
   });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isLeaving, NOBODY_SPEAKS } from '../../src/conversation/floor.js';
 import { stepFloor } from '../../src/conversation/floor-step.js';
-import { cases, runs } from '../support/depth.js';
+import { runs } from '../support/depth.js';
 import { type Act, type Mode, play, type StepFunction } from './floor-play.js';
 
 const act = fc.oneof(
@@ -67,7 +67,7 @@ describe('the floor', () => {
       fc.property(acts, modes, (schedule, mode) => {
         expect(play(schedule, mode).broken).toEqual([]);
       }),
-      { ...cases, numRuns: runs(150, 20_000) },
+      { numRuns: runs(150, 20_000) },
     );
   });
 });

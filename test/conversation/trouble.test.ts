@@ -17,7 +17,7 @@ import {
   type TroubleStep,
 } from '../../src/conversation/trouble.js';
 import { beginWait, NOBODY_WAITS } from '../../src/conversation/wait.js';
-import { cases, runs } from '../support/depth.js';
+import { runs } from '../support/depth.js';
 
 const { soundMs, longestMs } = LIMITS.apology;
 
@@ -169,7 +169,7 @@ describe('whatever fails, and whenever,', () => {
         expect(trouble.phase).toBe('over');
         expect(deadlineOf(ended(trouble))).toBeNull();
       }),
-      { ...cases, numRuns: runs(200, 20_000) },
+      { numRuns: runs(200, 20_000) },
     );
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Id, Moment } from '../../src/conversation/tools.js';
 import * as rules from '../../src/conversation/turns.js';
 import type { Change, TurnFact, Turns } from '../../src/conversation/turns.js';
-import { cases, runs } from '../support/depth.js';
+import { runs } from '../support/depth.js';
 
 /** Everything that can happen, in any order. `ms`: how long after what came before. */
 const input = fc.record({
@@ -185,7 +185,7 @@ class Played {
 const each = (check: (played: Played, schedule: Schedule) => void) =>
   fc.assert(
     fc.property(schedule, (plan) => check(new Played(plan), plan)),
-    { ...cases, numRuns: runs(300, 3000) },
+    { numRuns: runs(300, 3000) },
   );
 
 describe('the turns of a call as a value', () => {

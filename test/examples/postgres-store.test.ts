@@ -11,7 +11,7 @@ import { stamp, started } from '../support/call-facts.js';
 import { until } from '../support/client-bench.js';
 import { describeOnPostgres } from '../support/describe-on-postgres.js';
 import { closedAfterTest } from '../support/closed-after-test.js';
-import { cases, runs } from '../support/depth.js';
+import { runs } from '../support/depth.js';
 
 describeOnPostgres('a store on PostgreSQL', (cluster) => {
   beforeEach(async () => {
@@ -66,7 +66,7 @@ describeOnPostgres('a store on PostgreSQL', (cluster) => {
             expect(await store.get(id)).toEqual(await model.get(id));
           await store.close();
         }),
-        { ...cases, numRuns: runs(15, 150) },
+        { numRuns: runs(15, 150) },
       );
     });
 

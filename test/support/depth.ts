@@ -7,6 +7,3 @@ export const isDeep = process.env.TEST_DEPTH === 'deep';
 export function runs(shallow: number, deep: number): number {
   return isDeep ? deep : shallow;
 }
-
-/** Of what is tried at random: the same cases each time, or, where everything is played, others. */
-export const cases: { readonly seed?: number } = isDeep ? {} : { seed: 1 };

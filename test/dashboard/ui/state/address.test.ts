@@ -10,7 +10,6 @@ import {
   type Range,
   SORT_KEYS,
 } from '../../../../src/dashboard/ui/state/view.js';
-import { cases } from '../../../support/depth.js';
 
 const { until: _, ...FIRST } = FIRST_VIEW;
 
@@ -52,7 +51,6 @@ describe('the address of the page', () => {
       fc.property(open, view, (call, shown) => {
         expect(fromAddress(toAddress(call, shown))).toEqual({ open: call, view: shown });
       }),
-      cases,
     );
   });
 
