@@ -236,7 +236,8 @@ function toSaid(error: unknown): ToldError {
 }
 
 function whyNotTaken(status: number, { nodeId, address }: ClusterNode): string {
-  if (status === REFUSED.elsewhere) return `At ${address} another node answers than ${nodeId}.`;
+  if (status === REFUSED.elsewhere)
+    return `Another server answers at ${address}: each needs an address of its own.`;
   const isOfNode = status !== REFUSED.foreign && Object.values<number>(REFUSED).includes(status);
   if (isOfNode) return `The node ${nodeId} did not take the message (status ${status}).`;
   return `What answers at ${address} is no node of this cluster (status ${status}).`;

@@ -74,7 +74,7 @@ export class ClusterSeal {
     if (this.#secret.length >= SHORTEST_SECRET_BYTES) return;
     throw new ConfigError(
       'CONFIG_INVALID',
-      `cluster.secret must have at least ${SHORTEST_SECRET_BYTES} bytes. Make one with: openssl rand -base64 32`,
+      `cluster.secret must have at least ${SHORTEST_SECRET_BYTES} bytes, and is the same for the whole cluster. Make one with: openssl rand -base64 32`,
     );
   }
 

@@ -81,7 +81,7 @@ export function complainOfBroker({
   if (Buffer.byteLength(secret) >= SHORTEST_SECRET_BYTES) return undefined;
   return [
     'secret',
-    `must have at least ${SHORTEST_SECRET_BYTES} bytes. Make one with: openssl rand -base64 32`,
+    `must have at least ${SHORTEST_SECRET_BYTES} bytes, and is the same for the whole cluster. Make one with: openssl rand -base64 32`,
   ];
 }
 

@@ -104,7 +104,8 @@ describe('ClusterSeal', () => {
     expect(() => new ClusterSeal('a'.repeat(31))).toThrow(
       expect.objectContaining({
         code: 'CONFIG_INVALID',
-        message: 'cluster.secret must have at least 32 bytes. Make one with: openssl rand -base64 32',
+        message:
+          'cluster.secret must have at least 32 bytes, and is the same for the whole cluster. Make one with: openssl rand -base64 32',
       }),
     );
   });

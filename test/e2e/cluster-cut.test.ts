@@ -86,3 +86,14 @@ describe.each(SIMULATED_CARRIERS)(
     });
   },
 );
+
+it('a server that loses the broker is still ready, also where nobody has asked before', async () => {
+  await using phones = await ClusterPhones.three('carrier-a');
+  await pause(systemClock, 5000);
+  for (const nodeId of phones.cluster.nodes.keys()) phones.cluster.cut(nodeId, { reachesNodes: true });
+  await pause(systemClock, 8000);
+  for (const { port } of phones.phones) {
+    const response = await fetch(`http://127.0.0.1:${port}/ready`);
+    expect([response.status, await response.json()]).toEqual([200, { status: 'ready', broker: 'away' }]);
+  }
+});

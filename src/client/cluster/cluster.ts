@@ -126,9 +126,13 @@ export class Cluster {
 
   /** The broker has told of the others, and they of what it knows no more, once. Who has no lease is none of them. */
   get knowsOthers(): boolean {
+    this.#noteOthers();
+    return this.#knowsOthers;
+  }
+
+  #noteOthers(): void {
     const { hasHeardAll = false, leaseLeftMs = 0 } = this.#coordinator ?? {};
     this.#knowsOthers ||= hasHeardAll && leaseLeftMs > 0 && this.#missed?.hasAsked === true;
-    return this.#knowsOthers;
   }
 
   /** Undefined before it is open. */
@@ -325,6 +329,8 @@ export class Cluster {
   }
 
   #look(server: PhoneServer, wasReached: boolean): void {
+    // Also where nobody asks before the broker is away.
+    this.#noteOthers();
     const isReached = this.#coordinator?.isReached === true;
     if (isReached !== wasReached) server.announceBroker(isReached);
     const { clock } = this.#parts;

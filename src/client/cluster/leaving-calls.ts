@@ -67,7 +67,7 @@ export class LeavingCalls {
     while (!this.#isClosed) {
       const standings = await askStandings(coordinator, STILL_MS);
       const isReceived = standings.some(({ isDraining }) => !isDraining);
-      if (isReceived !== this.#isReceived) {
+      if (isReceived !== this.#isReceived && desk.liveCount > 0) {
         const sentence = isReceived
           ? 'draining: calls go to other nodes'
           : 'draining: no other node takes calls, those that are up stay';

@@ -62,11 +62,11 @@ describe('the address of a node', () => {
     const { clock, check, warnings } = open({
       own: reached,
       a: reached,
-      b: () => ({ because: 'At http://own.test another node answers than own.' }),
+      b: () => ({ because: 'Another server answers at http://own.test: each needs an address of its own.' }),
     });
     check.start();
     await clock.advanceAsync(60_000);
-    const because = 'At http://own.test another node answers than own.';
+    const because = 'Another server answers at http://own.test: each needs an address of its own.';
     expect(warnings()).toEqual([
       [expect.stringContaining(OWN), { code: 'CLUSTER_FAILED', address: 'http://own.test', because }],
     ]);
