@@ -180,6 +180,12 @@ export class CallDirectory implements CallDesk, LiveSound {
     return this.#ended.closingTerm(callId);
   }
 
+  /** The end of a call as this process has stated it, in a higher term: for other processes alone. */
+  endAgain(end: CallEvent, term: number): CallEvent {
+    const ended = this.#registry.ended(end.callId);
+    return ended?.ledger.again(end, term) ?? { ...end, term, seq: end.seq + 1 };
+  }
+
   /** In which this process has a live call, and whether its stream is here; undefined for any other. */
   standing(callId: string): OwnStanding | undefined {
     const session = this.#registry.session(callId);

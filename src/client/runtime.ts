@@ -215,7 +215,7 @@ export class Runtime {
     if (this.#options.cluster === undefined) return undefined;
     return {
       claimedTerm: (callId) => this.#cluster?.calls?.claimedTerm(callId),
-      mayHaveTaken: () => this.#cluster?.calls?.mayHaveTaken === true,
+      mayHaveTaken: () => this.#cluster?.mayHaveTaken === true,
       asked: async (callId) => this.#cluster?.calls?.othersAsked(callId),
       haveTaken: async (callId, term) => (await this.#cluster?.calls?.haveTaken(callId, term)) === true,
     };

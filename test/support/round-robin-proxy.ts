@@ -28,6 +28,28 @@ export interface RoundRobinProxy extends AsyncDisposable {
   choose(
     pick: ((request: IncomingMessage, ports: readonly number[]) => number | undefined) | undefined,
   ): void;
+  /** Until it is undone, nothing comes to this port, nor from it: the server there stands still. */
+  still(port: number): () => void;
+}
+
+/** Passes on what comes, in order, whenever it may. */
+function passOn(from: Duplex, to: Duplex, whenOpen: () => Promise<void> | undefined): void {
+  let last: Promise<void> | undefined;
+  const pass = (act: () => void) => {
+    const waiting = whenOpen() ?? last;
+    if (waiting === undefined) {
+      act();
+      return;
+    }
+    const passed = (last ?? Promise.resolve()).then(() => whenOpen()).then(act);
+    last = passed;
+    void passed.then(() => {
+      if (last === passed) last = undefined;
+    });
+  };
+  from.on('data', (chunk: Buffer) => pass(() => void to.write(chunk)));
+  from.on('end', () => pass(() => void to.end()));
+  from.on('close', () => pass(() => void to.destroy()));
 }
 
 export async function startRoundRobinProxy(): Promise<RoundRobinProxy> {
@@ -36,6 +58,7 @@ export async function startRoundRobinProxy(): Promise<RoundRobinProxy> {
   const took: TakenRequest[] = [];
   let pick: Parameters<RoundRobinProxy['choose']>[0];
   const sockets = new Set<Duplex>();
+  const still = new Map<number, Promise<void>>();
   const order = (request: IncomingMessage): number[] => {
     const chosen = pick?.(request, ports);
     if (chosen !== undefined) return [chosen];
@@ -88,12 +111,10 @@ export async function startRoundRobinProxy(): Promise<RoundRobinProxy> {
           lines.push(`${rawHeaders[index]}: ${rawHeaders[index + 1]}`);
         onward.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
         if (head.length > 0) onward.write(head);
-        socket.pipe(onward);
-        onward.pipe(socket);
+        passOn(socket, onward, () => still.get(port));
+        passOn(onward, socket, () => still.get(port));
       });
       onward.on('error', () => (isUp ? socket.destroy() : attempt(rest)));
-      onward.on('close', () => isUp && socket.destroy());
-      socket.once('close', () => onward.destroy());
       sockets.add(onward).add(socket);
     };
     attempt(order(request));
@@ -107,6 +128,17 @@ export async function startRoundRobinProxy(): Promise<RoundRobinProxy> {
     },
     choose(chosen) {
       pick = chosen;
+    },
+    still(port) {
+      let open = () => {};
+      const isOpen = new Promise<void>((resolve) => {
+        open = resolve;
+      });
+      still.set(port, isOpen);
+      return () => {
+        if (still.get(port) === isOpen) still.delete(port);
+        open();
+      };
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();

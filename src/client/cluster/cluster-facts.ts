@@ -140,6 +140,12 @@ export class ClusterFacts {
     return this.#logs.get(callId) ?? this.#ended.get(callId);
   }
 
+  /** How a call has ended here lately, as it was told last. */
+  endOf(callId: string): CallEvent | undefined {
+    const { nodeId } = this.#parts;
+    return this.#ended.get(callId)?.findLast((fact) => fact.type === 'call.ended' && fact.nodeId === nodeId);
+  }
+
   /** The call is up here from now on, and goes on behind these. */
   adopt(callId: string, facts: readonly CallEvent[]): void {
     this.#logs.set(callId, [...facts]);

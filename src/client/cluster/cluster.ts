@@ -24,6 +24,7 @@ import { ClusterFacts } from './cluster-facts.js';
 import { AddressCheck } from './address-check.js';
 import { KeptStates } from './kept-states.js';
 import { LeavingCalls } from './leaving-calls.js';
+import { OverriddenEnds } from './overridden-ends.js';
 import { NodeSound } from './node-sound.js';
 import { NodeRecordings, type NodeRecordingsParts } from './node-recordings.js';
 import { metricsOfNodes } from './node-metrics.js';
@@ -66,6 +67,7 @@ export class Cluster {
   readonly #facts: ClusterFacts;
   readonly #states: KeptStates;
   readonly #addresses: AddressCheck;
+  readonly #overridden: OverriddenEnds;
   /** Those of all servers. */
   readonly recordings: NodeRecordings;
   /** That of calls of all servers. */
@@ -105,6 +107,12 @@ export class Cluster {
     this.recordings = new NodeRecordings({ ...parts, address: options.address, own, coordinator });
     this.sound = new NodeSound({ ...parts, coordinator });
     this.#addresses = new AddressCheck({ ...parts, address: options.address, coordinator });
+    this.#overridden = new OverriddenEnds({
+      clock,
+      placesAt: async (...asked) => this.#calls?.finder.placesAt(...asked),
+      endOf: (callId) => this.#facts.endOf(callId),
+      restate: (end, term) => this.#restate(end, term),
+    });
     bus.subscribe((fact) => this.#stated(fact));
   }
 
@@ -112,6 +120,11 @@ export class Cluster {
   get calls(): ClusterCalls | undefined {
     this.noticeStall();
     return this.#calls;
+  }
+
+  /** As in `OtherProcesses`. */
+  get mayHaveTaken(): boolean {
+    return this.calls?.mayHaveTaken === true || this.#stalls?.hasStoodStill === true;
   }
 
   /** Undefined before it is open. */
@@ -224,6 +237,10 @@ export class Cluster {
     this.#leaving = leaving;
     this.#rooms = new RoomFinder({ coordinator, clock, logger });
     const takeOver: ClusterCalls['takeOver'] = (...found) => calls.takeOver(...found);
+    const placesOf = async (callIds: readonly string[]) => {
+      const about = { callId: '', from: nodeId };
+      return (await calls.handlers['who-has']({ callIds }, about)).places;
+    };
     const missed = new MissedFacts({
       nodeId,
       clock,
@@ -231,10 +248,7 @@ export class Cluster {
       coordinator,
       store,
       facts: this.#facts,
-      placesOf: async (callIds) => {
-        const about = { callId: '', from: nodeId };
-        return (await calls.handlers['who-has']({ callIds }, about)).places;
-      },
+      placesOf,
       recall: (ended) => desk.budget?.recall(ended),
       takeOver,
     });
@@ -290,7 +304,8 @@ export class Cluster {
       // Else it does so in any case.
       if (missed.isCurrent) await missed.takeLost();
     };
-    const parts = { nodeId, clock, logger, coordinator, store, hasPending, isCurrent, takeOver, gone };
+    const hasIt = async (callId: string) => (await placesOf([callId])).length > 0;
+    const parts = { nodeId, clock, logger, coordinator, store, hasPending, hasIt, isCurrent, takeOver, gone };
     this.#orphaned = new OrphanedCalls(parts);
     this.#addresses.start();
     this.#tidy();
@@ -313,6 +328,7 @@ export class Cluster {
     this.#states.close();
     this.#orphaned?.close();
     this.#missed?.close();
+    this.#overridden.close();
     if (this.#coordinator?.isReached === true) await within(clock, FLUSH_MS, this.#facts.flushed());
     this.#facts.close();
     this.#limits?.close();
@@ -344,6 +360,18 @@ export class Cluster {
     else if (type !== 'call.forgotten') this.#calls?.had(callId);
   }
 
+  /** The end of a call of this node, which the facts of another one have undone. Who was told of it here is not told again. */
+  #restate(end: CallEvent, term: number): void {
+    const { desk, elsewhere, logger } = this.#parts;
+    logger.warn(
+      { callId: end.callId, term },
+      'another process has undone the end of a call: it is told again',
+    );
+    const again = desk.endAgain(end, term);
+    this.#facts.tell(again);
+    elsewhere.publish(again);
+  }
+
   /** A fact of another node. */
   #hear(fact: CallEvent, toldAt: number | undefined): void {
     const { desk, elsewhere, forgotten, logger } = this.#parts;
@@ -353,11 +381,12 @@ export class Cluster {
       const standing = desk.standing(callId);
       // Who has a stream asks first: a node that was cut off may have claimed the call without one.
       const isOver = fact.type === 'call.ended' || fact.type === 'call.forgotten';
-      const isDoubtful = standing?.hasStream === true && fact.term > standing.term && !isOver;
+      const isDoubtful = standing?.hasStream === true && fact.term >= standing.term && !isOver;
       if (isDoubtful) this.#calls?.outranked(callId, fact);
       else desk.learn(fact);
       if (standing !== undefined && !desk.isLive(callId)) this.#facts.leave(callId);
       elsewhere.publish(fact);
+      this.#overridden.heard(fact);
       const agoMs = toldAt === undefined ? undefined : (this.time?.now() ?? toldAt) - toldAt;
       desk.budget?.hearElsewhere(fact, { agoMs });
       if (fact.type === 'call.forgotten') forgotten(callId);

@@ -22,6 +22,8 @@ const NOTICE_MS = 250;
 /** A node whose lease has run out is gone once it has answered nothing for so long: no caller waits for that answer, and it may only stand still for a moment. */
 export const GONE_PROBE_MS = 1000;
 const PROBE_AGAIN_MS = 250;
+/** A call that was given away, or is on its way here, is somebody's by then. */
+const ABANDONED_MS = 10_000;
 /** Calls that ended lately of which something may be left to do. */
 const MAX_ENDED = 500;
 
@@ -33,6 +35,8 @@ export interface OrphanedCallsParts {
   store(): CallStore;
   /** False while this node asks the others what it has missed. */
   isCurrent(): boolean;
+  /** This node has the call, or is about to. */
+  hasIt(callId: string): Promise<boolean>;
   /** True for a call that is over and of which the carrier is yet to be asked for something. */
   hasPending(record: CallRecord): boolean;
   /** Of nodes that are not in the cluster any more. `isAlive`: whether one answers all the same, where that was asked. Never rejects. */
@@ -40,7 +44,7 @@ export interface OrphanedCallsParts {
     records: readonly CallRecord[],
     about: { isAlive(nodeId: string): Promise<boolean> | undefined },
   ): Promise<void>;
-  /** A node is gone, and its calls are taken over. Never rejects. */
+  /** Nodes may have left calls to nobody. Never rejects. */
   gone(): Promise<void>;
 }
 
@@ -50,6 +54,8 @@ export class OrphanedCalls {
   #suspects = new Set<string>();
   /** Whether nodes answer whose calls were seen once, by node. */
   #probed = new Map<string, Promise<boolean>>();
+  /** Calls that this node should have, by their records, and has not: since when, on the clock. */
+  #abandoned = new Map<string, number>();
   /** Nodes that were there, or whose calls were looked for. */
   #nodes = new Set<string>();
   /** Nodes that are only cut off from the broker, as far as is known. */
@@ -107,13 +113,14 @@ export class OrphanedCalls {
     if (!this.#parts.isCurrent() || !isInTouch) {
       this.#suspects.clear();
       this.#probed.clear();
+      this.#abandoned.clear();
       return;
     }
     const alive = new Set(coordinator.nodes().map(({ nodeId }) => nodeId));
-    const orphans = (await store().active()).filter(
-      ({ nodeId }) => !alive.has(nodeId) && nodeId !== this.#parts.nodeId,
-    );
+    const active = await store().active();
+    const orphans = active.filter(({ nodeId }) => !alive.has(nodeId) && nodeId !== this.#parts.nodeId);
     this.#watchSilent(alive);
+    await this.#lookForAbandoned(active);
     const due = [...orphans, ...(await this.#unfinished(alive))];
     const found = due.filter(({ callId }) => this.#suspects.has(callId));
     const probed = this.#probed;
@@ -137,6 +144,20 @@ export class OrphanedCalls {
     }
     await pause(clock, until - clock.now());
     return false;
+  }
+
+  /** Each of two nodes may have left a call to the other one. */
+  async #lookForAbandoned(active: readonly CallRecord[]): Promise<void> {
+    const { nodeId: own, clock, hasIt, gone } = this.#parts;
+    const before = this.#abandoned;
+    this.#abandoned = new Map();
+    for (const { callId, nodeId } of active)
+      if (nodeId === own && !(await hasIt(callId)))
+        this.#abandoned.set(callId, before.get(callId) ?? clock.now());
+    const isDue = [...this.#abandoned.values()].some((since) => clock.now() - since >= ABANDONED_MS);
+    if (!isDue) return;
+    this.#abandoned.clear();
+    void gone();
   }
 
   /** A node may die while it is cut off: nobody else would find what it was given meanwhile. */

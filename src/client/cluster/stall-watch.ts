@@ -3,10 +3,15 @@ import { alarmOf } from '../../base/alarms.js';
 import type { Clock, StoppableClock, Timer } from '../../base/clock.js';
 import { toNextBeat } from '../../base/pause.js';
 import { LEASE_MS } from '../../cluster/coordinator.js';
+import { PROBE_MS } from './call-finder.js';
 
 const BEAT_MS = 250;
 /** A loop that was late by so much may have stood still. */
 const STALL_MS = 1000;
+/** One that was late by so much may not have answered another node that asked whether it is there. */
+const MISSED_MS = BEAT_MS + PROBE_MS;
+/** What that node has done since is known here by then. */
+const KNOWN_MS = 3000;
 
 export interface StallWatchParts {
   readonly clock: Clock;
@@ -20,6 +25,7 @@ export class StallWatch {
   readonly #parts: StallWatchParts;
   #beatAt: number;
   #wasLeased: boolean;
+  #missedAt = Number.NEGATIVE_INFINITY;
   #timer: Timer | undefined;
 
   constructor(parts: StallWatchParts) {
@@ -33,7 +39,13 @@ export class StallWatch {
   notice(): void {
     const now = this.#parts.clock.now();
     const lateMs = now - this.#beatAt;
+    if (lateMs >= MISSED_MS) this.#missedAt = now;
     if (lateMs >= STALL_MS) this.#late(now, lateMs);
+  }
+
+  /** True right after this process stood still for so long that another one may have taken it for gone. */
+  get hasStoodStill(): boolean {
+    return this.#parts.clock.now() - this.#missedAt < KNOWN_MS;
   }
 
   /** Idempotent. */

@@ -424,9 +424,8 @@ describe('ClusterCalls', () => {
     heard.hasAll = true;
     expect(calls.mayHaveTaken).toBe(false);
     cluster.cut('b');
-    await clock.advanceAsync(4999);
-    expect(calls.mayHaveTaken).toBe(false);
-    await clock.advanceAsync(1);
+    expect(calls.mayHaveTaken).toBe(true);
+    await clock.advanceAsync(60_000);
     expect(calls.mayHaveTaken).toBe(true);
   });
 

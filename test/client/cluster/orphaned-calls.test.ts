@@ -16,10 +16,12 @@ interface Rig {
   readonly ended?: readonly Ended[];
   readonly active?: readonly { readonly callId: string; readonly nodeId: string }[];
   readonly nodes?: readonly string[];
+  /** Calls that this node has. @default all that it should have */
+  readonly had?: readonly string[];
 }
 
 /** The node `here`, whose store has these calls. */
-async function open({ ended = [], active = [], nodes = [] }: Rig) {
+async function open({ ended = [], active = [], nodes = [], had }: Rig) {
   const clock = new FakeClock();
   const cluster = new MemoryCluster(clock);
   const join = async (nodeId: string) => {
@@ -59,6 +61,7 @@ async function open({ ended = [], active = [], nodes = [] }: Rig) {
     coordinator,
     store: () => store as never,
     hasPending: ({ callId }) => pending.has(callId),
+    hasIt: async (callId) => had === undefined || had.includes(callId),
     isCurrent: () => true,
     takeOver: async (records, { isAlive }) => {
       taken.push(records.map(({ callId }) => callId));
@@ -132,6 +135,23 @@ describe('calls that are up at nodes that are gone', () => {
     heard.hasHeardAll = true;
     await clock.advanceAsync(8000);
     expect(answered[0]).toMatchObject({ isAlive: true });
+    orphaned.close();
+  });
+
+  it('are looked for once this node has not had one for ten seconds that it should have', async () => {
+    const { clock, orphaned, gone, heard } = await open({ active, nodes: ['there', 'gone'], had: [] });
+    await clock.advanceAsync(2000);
+    // Nobody knows which have gone before.
+    expect(gone).toHaveLength(1);
+    heard.hasHeardAll = false;
+    await clock.advanceAsync(20_000);
+    heard.hasHeardAll = true;
+    await clock.advanceAsync(10_000);
+    expect(gone).toHaveLength(1);
+    await clock.advanceAsync(2000);
+    expect(gone).toHaveLength(2);
+    await clock.advanceAsync(20_000);
+    expect(gone).toHaveLength(3);
     orphaned.close();
   });
 

@@ -10,6 +10,7 @@ function watch(leases: { leftMs: number }) {
   // Time that passes while nothing runs.
   const frozen = { now: () => clock.now() + lateMs, wallNow: () => 0, after: clock.after.bind(clock) };
   let stalls = 0;
+  const pass = (ms: number) => clock.advance(ms);
   const watching = new StallWatch({
     clock: frozen,
     leaseLeftMs: () => Math.max(0, leases.leftMs - lateMs),
@@ -17,7 +18,7 @@ function watch(leases: { leftMs: number }) {
       stalls += 1;
     },
   });
-  return { watching, freeze: (ms: number) => (lateMs += ms), stalls: () => stalls };
+  return { watching, pass, freeze: (ms: number) => (lateMs += ms), stalls: () => stalls };
 }
 
 describe('StallWatch', () => {
@@ -43,6 +44,22 @@ describe('StallWatch', () => {
     alone.freeze(6000);
     alone.watching.notice();
     expect(alone.stalls()).toBe(1);
+  });
+
+  it('remembers for three seconds a stall in which another node may have asked in vain', () => {
+    const { watching, freeze, pass } = watch({ leftMs: 5000 });
+    pass(1000);
+    freeze(500);
+    watching.notice();
+    expect(watching.hasStoodStill).toBe(false);
+    freeze(100);
+    watching.notice();
+    expect(watching.hasStoodStill).toBe(true);
+    pass(2900);
+    expect(watching.hasStoodStill).toBe(true);
+    // The beat that was late has been so by 250 ms more.
+    pass(400);
+    expect(watching.hasStoodStill).toBe(false);
   });
 
   it('is asked before whatever a timer does', () => {

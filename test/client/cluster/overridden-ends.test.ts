@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { OverriddenEnds } from '../../../src/client/cluster/overridden-ends.js';
+import type { CallPlace } from '../../../src/client/cluster/requests.js';
+import type { CallEvent } from '../../../src/contract/call-event.js';
+import { FakeClock } from '../../support/fake-clock.js';
+
+const END = { callId: 'call', nodeId: 'here', term: 2, seq: 9, type: 'call.ended' } as CallEvent;
+const fact = (term: number, type: CallEvent['type'] = 'turn.started', nodeId = 'there') =>
+  ({ callId: 'call', nodeId, term, seq: 12, type }) as CallEvent;
+
+/** The other node has the call as `places` tells; null: it does not answer. */
+function open(places: { now: CallPlace['state'] | 'nowhere' | null }, end: CallEvent | null = END) {
+  const clock = new FakeClock();
+  const asked: string[] = [];
+  const restated: number[] = [];
+  const ends = new OverriddenEnds({
+    clock,
+    placesAt: async (nodeId, [callId = '']) => {
+      asked.push(nodeId);
+      const { now } = places;
+      if (now === null) return undefined;
+      return now === 'nowhere' ? [] : [{ callId, state: now, term: 3 }];
+    },
+    endOf: () => end ?? undefined,
+    restate: (_, term) => restated.push(term),
+  });
+  return { clock, ends, asked, restated };
+}
+
+describe('the end of a call that facts of another node undo', () => {
+  it.each(['nowhere', 'ended'] as const)(
+    'is told again in a higher term, once it is %s there',
+    async (now) => {
+      const { clock, ends, restated } = open({ now });
+      ends.heard(fact(5));
+      await clock.advanceAsync(500);
+      expect(restated).toEqual([]);
+      await clock.advanceAsync(1000);
+      expect(restated).toEqual([6]);
+      await clock.advanceAsync(120_000);
+      expect(restated).toEqual([6]);
+      expect(clock.pending).toBe(0);
+    },
+  );
+
+  it('is told above its own term where the facts are in that', async () => {
+    const { clock, ends, restated } = open({ now: 'nowhere' });
+    ends.heard(fact(2));
+    await clock.advanceAsync(2000);
+    expect(restated).toEqual([3]);
+  });
+
+  it('is left to the node that goes on with the call, until it lets it go', async () => {
+    const places: Parameters<typeof open>[0] = { now: 'live' };
+    const { clock, ends, restated } = open(places);
+    ends.heard(fact(3));
+    await clock.advanceAsync(20_000);
+    places.now = null;
+    await clock.advanceAsync(10_000);
+    expect(restated).toEqual([]);
+    ends.heard(fact(7));
+    places.now = 'nowhere';
+    await clock.advanceAsync(3000);
+    expect(restated).toEqual([8]);
+  });
+
+  it('is not told again where another one is heard', async () => {
+    const { clock, ends, restated } = open({ now: 'ended' });
+    ends.heard(fact(3));
+    await clock.advanceAsync(500);
+    ends.heard(fact(3, 'call.ended'));
+    await clock.advanceAsync(60_000);
+    expect(restated).toEqual([]);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('is asked of the node that has stated something last', async () => {
+    const { clock, ends, asked, restated } = open({ now: 'nowhere' });
+    ends.heard(fact(3));
+    await clock.advanceAsync(500);
+    ends.heard(fact(4, 'turn.started', 'third'));
+    await clock.advanceAsync(3000);
+    expect(asked).toEqual(['there', 'third', 'third']);
+    expect(restated).toEqual([5]);
+  });
+
+  it('stands beside what may come after an end, and where the call has not ended here', async () => {
+    const known = open({ now: 'nowhere' });
+    known.ends.heard(fact(3, 'cost.updated'));
+    const unknown = open({ now: 'nowhere' }, null);
+    unknown.ends.heard(fact(3));
+    await known.clock.advanceAsync(60_000);
+    await unknown.clock.advanceAsync(60_000);
+    expect([known.asked, unknown.asked]).toEqual([[], []]);
+  });
+
+  it('is given up after a minute in which nobody tells, and once this node is closed', async () => {
+    const { clock, ends, asked, restated } = open({ now: null });
+    ends.heard(fact(3));
+    await clock.advanceAsync(61_000);
+    const { length } = asked;
+    await clock.advanceAsync(60_000);
+    expect([asked.length, restated.length, clock.pending]).toEqual([length, 0, 0]);
+    const closed = open({ now: 'nowhere' });
+    closed.ends.heard(fact(3));
+    closed.ends.close();
+    await closed.clock.advanceAsync(5000);
+    expect(closed.restated).toEqual([]);
+  });
+});
