@@ -180,12 +180,6 @@ export class CallDirectory implements CallDesk, LiveSound {
     return this.#ended.closingTerm(callId);
   }
 
-  /** The end of a call as this process has stated it, in a higher term: for other processes alone. */
-  endAgain(end: CallEvent, term: number): CallEvent {
-    const ended = this.#registry.ended(end.callId);
-    return ended?.ledger.again(end, term) ?? { ...end, term, seq: end.seq + 1 };
-  }
-
   /** In which this process has a live call, and whether its stream is here; undefined for any other. */
   standing(callId: string): OwnStanding | undefined {
     const session = this.#registry.session(callId);
@@ -197,9 +191,10 @@ export class CallDirectory implements CallDesk, LiveSound {
     return this.#registry.sessions().map(({ callId }) => callId);
   }
 
-  /** As `CallSession.raiseTerm`. */
+  /** Another process has stated facts of a call that is this one's, or has ended here: what follows is, at least, in this term. Of a call that is up, something does. */
   raiseTerm(callId: string, term: number): void {
     this.#registry.session(callId)?.raiseTerm(term);
+    this.#registry.ended(callId)?.ledger.raiseTerm(term);
   }
 
   /** Gives a call away that was invited here: undefined for any other. Its stream is taken where it has come. */

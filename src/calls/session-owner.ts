@@ -1,5 +1,4 @@
 // What a session begins with, what it asks of its keeper, and what it leaves behind.
-import type { CallEvent } from '../contract/call-event.js';
 import type { CallDirection, HangUpState, LocalRecording, Recording } from '../contract/call-record.js';
 import type { AgentlessAnswer, ChosenAgent } from './choice/call-choice.js';
 import type { OutboundRequest, StreamAdmission } from './call-desk.js';
@@ -52,8 +51,8 @@ export interface LateLedger {
   charged(costUsd: number): void;
   note(code: string, message: string): void;
   hungUp(state: HangUpState): void;
-  /** As `FactStamp.again`. */
-  again(fact: CallEvent, term: number): CallEvent;
+  /** As `FactStamp.raise`. */
+  raiseTerm(term: number): void;
   /** The call was deleted: states nothing more. Idempotent. */
   close(): void;
 }

@@ -56,7 +56,7 @@ export function originOf({ originId, nodeId }: { originId?: string; nodeId: stri
 }
 
 /** Facts that whoever takes a call over can take back, at least: a server that is cut off from the others goes on stating some for seconds. */
-const TAKEN_BACK = 32;
+export const TAKEN_BACK = 32;
 /** The same of a call that is over. */
 const TAKEN_BACK_AT_END = 8;
 

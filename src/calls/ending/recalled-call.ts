@@ -1,6 +1,5 @@
 // A call that ended before this process began: what still comes of it goes on where its record stopped.
 import type { Clock } from '../../base/clock.js';
-import type { CallEvent } from '../../contract/call-event.js';
 import type { CallRecord, Cost, HangUpState, LocalRecording, Recording } from '../../contract/call-record.js';
 import { roundMoney } from '../../events/summarize.js';
 import type { CallEnvironment } from '../call-environment.js';
@@ -71,8 +70,8 @@ class RecalledLedger implements LateLedger {
     return this.#hangUp;
   }
 
-  again(fact: CallEvent, term: number): CallEvent {
-    return this.#stamp.again(fact, term);
+  raiseTerm(term: number): void {
+    this.#stamp.raise(term);
   }
 
   /** A recording that is there is told once; that there is none may be corrected. */

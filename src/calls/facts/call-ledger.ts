@@ -2,7 +2,7 @@
 import { type Clock, steadyClock } from '../../base/clock.js';
 import { maskPhone } from '../../base/redact.js';
 import type { TransferResult } from '../../carriers/carrier.js';
-import type { CallEvent, CallFact } from '../../contract/call-event.js';
+import type { CallFact } from '../../contract/call-event.js';
 import type {
   CallDirection,
   CallPhase,
@@ -165,11 +165,6 @@ export class CallLedger {
   /** What comes of the call is not for this process to say any more. Idempotent. */
   close(): void {
     this.#stamp.close();
-  }
-
-  /** As `FactStamp.again`. */
-  again(fact: CallEvent, term: number): CallEvent {
-    return this.#stamp.again(fact, term);
   }
 
   /** As `FactStamp.hold`. */

@@ -72,13 +72,6 @@ export class FactStamp {
     return true;
   }
 
-  /** A fact that was stated before, as it is told in a higher term: to other processes alone. What follows comes behind it. */
-  again(fact: CallEvent, term: number): CallEvent {
-    this.raise(term);
-    this.#seq += 1;
-    return { ...fact, term: this.#term, seq: this.#seq };
-  }
-
   /** `at`: when it was, where that is long ago. Never throws. */
   publish(fact: CallFact, at = this.#clock.wallNow()): void {
     if (this.#isClosed) return;

@@ -53,6 +53,8 @@ const TAKE_OVER_MS = 2000;
 /** Of that, what is left for the state in any case. */
 const STATE_MS = 1000;
 const LOOK_MS = 50;
+/** Terms that follow on one in which nodes may go on with a call without the broker. */
+const TERMS_APART = 997;
 const WAITING = 'another server may have the call, and has yet to say so: this one waits';
 /** Late reports of a call find its last node for so long. */
 const ENDED_MS = 60 * 60_000;
@@ -64,6 +66,8 @@ export interface ClusterCallsParts {
   readonly clock: Clock;
   readonly logger: Logger;
   store(): CallStore;
+  /** What was stated here of a call that is this node's holds, in this term. */
+  outbid(callId: string, term: number): void;
   /** Takes a call up that another node has given. Rejects where it cannot be had. */
   takeUp(callId: string, call: GivenCall, about: ComingAbout): Promise<void>;
   /** Goes on with calls whose nodes are gone, or states their ends. */
@@ -224,8 +228,8 @@ export class ClusterCalls implements Neighbor, OtherProcess {
       if (desk.giveInvited(callId) !== undefined) logger.info({ callId }, 'another node has the call');
     } else if (standing.term === owner.term && standing.hasStream) {
       // The fact that says so has it claimed. Where both have a stream, and do this, the lower ID has the higher term.
-      const { nodeId } = this.#parts;
-      desk.raiseTerm(callId, owner.term + (nodeId < owner.nodeId ? 2 : 1));
+      const { nodeId, outbid } = this.#parts;
+      outbid(callId, owner.term + (nodeId < owner.nodeId ? 2 : 1));
     } else if (owner.term >= standing.term) void this.#yieldTo(owner, callId);
   }
 
@@ -244,7 +248,7 @@ export class ClusterCalls implements Neighbor, OtherProcess {
         return !isSame || state !== 'expected';
       }) ?? true;
     if (hasIt) this.#leave(callId, owner);
-    else desk.raiseTerm(callId, owner.term + 1);
+    else this.#parts.outbid(callId, owner.term + 1);
   }
 
   /** What the carrier does about a call that nobody can be asked about; undefined for one that is not known here. */
@@ -344,7 +348,7 @@ export class ClusterCalls implements Neighbor, OtherProcess {
           this.#parts.logger.warn({ callId }, 'another process has the call: it is let go');
           return;
         }
-        await this.#goOn(callId, call, term + 1);
+        await this.#goOn(callId, call, this.#ownTerm(term + 1));
       });
   }
 
@@ -640,11 +644,12 @@ export class ClusterCalls implements Neighbor, OtherProcess {
       .catch(() => this.finder.rivalFor(callId, isStreamThere));
     const isOthers = now !== undefined && ![owner.nodeId, nodeId].includes(now.nodeId);
     if (isOthers && (await this.finder.isAlive(now.nodeId))) return now;
-    const term = Math.max(
+    const known = Math.max(
       owner.term + 1,
       (now?.term ?? 0) + 1,
       record === undefined ? 1 : termAfter(record, nodeId),
     );
+    const term = this.#ownTerm(known);
     // At the same time: a slow broker is waited for once. Who had the call keeps no state of it any more.
     const asked = this.#until(by, this.#coordinator.stateOf(callId));
     const winner = await this.#claim(callId, term, { isUnhurried });
@@ -656,6 +661,13 @@ export class ClusterCalls implements Neighbor, OtherProcess {
         : this.#until(by, this.#claim(callId, term, { isUnhurried: true }));
     const [state, owned = winner] = await Promise.all([asked, sure]);
     return owned.nodeId === nodeId ? { term, state } : owned;
+  }
+
+  /** Without the broker, others may go on with the call as well: each states facts in a term of its own, this one or a higher one. */
+  #ownTerm(term: number): number {
+    if (this.#coordinator.isThere) return term;
+    const { nodeId } = this.#parts;
+    return term + 1 + Buffer.from(nodeId).reduce((sum, byte) => (31 * sum + byte) % TERMS_APART, 0);
   }
 
   /** Undefined for what is not answered by then, and for what fails. */

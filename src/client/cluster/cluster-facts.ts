@@ -4,7 +4,7 @@ import { pause } from '../../base/pause.js';
 import { Rounds, type Wait } from '../../base/rounds.js';
 import { type Coordinator, GATHER_MS, type HearFact } from '../../cluster/coordinator.js';
 import type { CallEvent, FactPlace } from '../../contract/call-event.js';
-import { isNewer } from '../../events/reduce.js';
+import { isNewer, TAKEN_BACK } from '../../events/reduce.js';
 import { WaitingFacts } from './waiting-facts.js';
 
 /** Facts in one message to the broker. */
@@ -140,10 +140,24 @@ export class ClusterFacts {
     return this.#logs.get(callId) ?? this.#ended.get(callId);
   }
 
-  /** How a call has ended here lately, as it was told last. */
-  endOf(callId: string): CallEvent | undefined {
+  /** The call has ended here lately. */
+  hasEnded(callId: string): boolean {
+    return this.#ended.has(callId);
+  }
+
+  /**
+   * Tells the last facts of a call again, in a higher term: nodes may have heard those of another one in their place. As many as a record can take back. Returns
+   * them.
+   */
+  restate(callId: string, term: number): readonly CallEvent[] {
     const { nodeId } = this.#parts;
-    return this.#ended.get(callId)?.findLast((fact) => fact.type === 'call.ended' && fact.nodeId === nodeId);
+    const log = this.#logs.get(callId) ?? this.#ended.get(callId) ?? [];
+    const last = log.splice(Math.max(0, log.length - TAKEN_BACK));
+    const again = last.map((fact) => ({ ...fact, nodeId, term }));
+    log.push(...again);
+    for (const fact of again) this.#isNews(fact);
+    this.tellFor(...again);
+    return again;
   }
 
   /** The call is up here from now on, and goes on behind these. */

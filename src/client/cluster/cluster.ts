@@ -44,7 +44,7 @@ const STATES_MS = 1000;
 /** What the broker has for the last facts of a node, in milliseconds. */
 const FLUSH_MS = 2000;
 
-export interface ClusterParts extends Omit<ClusterCallsParts, 'facts'> {
+export interface ClusterParts extends Omit<ClusterCallsParts, 'facts' | 'outbid'> {
   readonly options: CheckedCluster;
   /** Limits that hold for all nodes together. */
   readonly limits: Pick<ClusterLimitsParts, 'maxCalls' | 'maxStreamsPerIp'>;
@@ -110,8 +110,8 @@ export class Cluster {
     this.#overridden = new OverriddenEnds({
       clock,
       placesAt: async (...asked) => this.#calls?.finder.placesAt(...asked),
-      endOf: (callId) => this.#facts.endOf(callId),
-      restate: (end, term) => this.#restate(end, term),
+      hasEnded: (callId) => this.#facts.hasEnded(callId),
+      restate: (callId, term) => this.#outbid(callId, term + 1),
     });
     bus.subscribe((fact) => this.#stated(fact));
   }
@@ -232,7 +232,8 @@ export class Cluster {
     const coordinator = this.#coordinator;
     if (coordinator === undefined) return;
     const { desk, clock, logger, nodeId, store } = this.#parts;
-    const calls = new ClusterCalls({ ...this.#parts, facts: this.#facts }, coordinator, server);
+    const outbid = (callId: string, term: number) => this.#outbid(callId, term);
+    const calls = new ClusterCalls({ ...this.#parts, facts: this.#facts, outbid }, coordinator, server);
     const leaving = new LeavingCalls({ coordinator, desk, clock, logger });
     this.#leaving = leaving;
     this.#rooms = new RoomFinder({ coordinator, clock, logger });
@@ -360,16 +361,15 @@ export class Cluster {
     else if (type !== 'call.forgotten') this.#calls?.had(callId);
   }
 
-  /** The end of a call of this node, which the facts of another one have undone. Who was told of it here is not told again. */
-  #restate(end: CallEvent, term: number): void {
+  /** Another node has stated facts of a call that is this one's, or has ended here: what was stated here last holds, in this term. Who was told of it here is not told again. */
+  #outbid(callId: string, term: number): void {
     const { desk, elsewhere, logger } = this.#parts;
     logger.warn(
-      { callId: end.callId, term },
-      'another process has undone the end of a call: it is told again',
+      { callId, term },
+      'another process has stated something of a call: what was stated here holds',
     );
-    const again = desk.endAgain(end, term);
-    this.#facts.tell(again);
-    elsewhere.publish(again);
+    for (const fact of this.#facts.restate(callId, term)) elsewhere.publish(fact);
+    desk.raiseTerm(callId, term);
   }
 
   /** A fact of another node. */

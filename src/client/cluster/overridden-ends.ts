@@ -15,10 +15,10 @@ export interface OverriddenEndsParts {
   readonly clock: Clock;
   /** As in `CallFinder`; undefined also before this node has joined. */
   placesAt(...asked: Parameters<CallFinder['placesAt']>): ReturnType<CallFinder['placesAt']>;
-  /** How a call has ended here, as that was told last; undefined for one that has not, or long ago. */
-  endOf(callId: string): CallEvent | undefined;
-  /** Tells the end of a call again, in this term. */
-  restate(end: CallEvent, term: number): void;
+  /** False also for one that has ended here long ago. */
+  hasEnded(callId: string): boolean;
+  /** Tells it again, in a higher term than this. */
+  restate(callId: string, term: number): void;
 }
 
 export class OverriddenEnds {
@@ -36,7 +36,7 @@ export class OverriddenEnds {
     const { callId, type } = fact;
     if (type === 'call.ended' || type === 'call.forgotten') this.#undone.delete(callId);
     else if (this.#undone.has(callId)) this.#undone.set(callId, fact);
-    else if (!LATE_FACTS.includes(type) && this.#parts.endOf(callId) !== undefined) {
+    else if (!LATE_FACTS.includes(type) && this.#parts.hasEnded(callId)) {
       this.#undone.set(callId, fact);
       void this.#watch(callId);
     }
@@ -49,7 +49,7 @@ export class OverriddenEnds {
 
   /** Never rejects. */
   async #watch(callId: string): Promise<void> {
-    const { clock, placesAt, endOf, restate } = this.#parts;
+    const { clock, placesAt, hasEnded, restate } = this.#parts;
     const until = clock.now() + WATCH_MS;
     let [free, asked] = [0, ''];
     while (!this.#isClosed && clock.now() < until) {
@@ -60,10 +60,9 @@ export class OverriddenEnds {
       if (undone === undefined || this.#isClosed) return;
       const isFree = undone.nodeId === nodeId && places?.every(({ state }) => state === 'ended') === true;
       free = isFree ? free + 1 : 0;
-      const end = endOf(callId);
-      if (end === undefined) break;
+      if (!hasEnded(callId)) break;
       if (free === LOOKS) {
-        restate(end, Math.max(end.term, undone.term) + 1);
+        restate(callId, undone.term);
         break;
       }
       await pause(clock, LOOK_MS);
