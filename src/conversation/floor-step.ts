@@ -10,6 +10,7 @@ import {
   type FloorState,
   hasMore,
   isAside,
+  isHeld,
   isOpposed,
   type Manner,
   type Next,
@@ -303,6 +304,7 @@ function ending(state: FloorState): FloorState {
     phase: 'ending',
     utterance: utteranceOf(state) ?? null,
     rest: restOf(state.floor),
+    isHeld: isHeld(state),
   };
   return { ...state, floor, idle: idlePaused(state.idle) };
 }

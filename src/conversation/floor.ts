@@ -69,7 +69,13 @@ export type Floor =
       readonly owes: { readonly answer: boolean; readonly results: boolean };
     }
   /** The call is about to end, with what is being said at most. Nobody is listened to any more. */
-  | { readonly phase: 'ending'; readonly utterance: Utterance | null; readonly rest: Unsaid | null }
+  | {
+      readonly phase: 'ending';
+      readonly utterance: Utterance | null;
+      readonly rest: Unsaid | null;
+      /** Nobody listened already. @default false */
+      readonly isHeld?: boolean;
+    }
   | { readonly phase: 'over' };
 
 /** What follows on a stop. */
@@ -195,7 +201,8 @@ export type FloorInput =
   | { readonly type: 'caller.active' }
   /** The caller has gone quiet. `means`: what their sound over the agent's speech has come to. */
   | { readonly type: 'quiet'; readonly end: EndOfTurn; readonly means: 'interrupted' | 'signed' | 'unknown' }
-  | { readonly type: 'key' | 'keys.complete' }
+  | { readonly type: 'key' }
+  | { readonly type: 'keys.complete' }
   /** Everything there is of what the caller says has come, which may be nothing. */
   | { readonly type: 'caller.complete'; readonly times: TurnTimes }
   /** The caller can hear the utterance; all of its words are known; the call is to end with it. */
@@ -288,6 +295,20 @@ export const NOBODY_SPEAKS: FloorState = {
 /** What is being said, or about to be; undefined where nobody speaks. */
 export function utteranceOf({ floor }: FloorState): Utterance | undefined {
   return 'utterance' in floor ? (floor.utterance ?? undefined) : undefined;
+}
+
+/** Nobody listens for a while, or what is said is being cut off for that. */
+export function isHeld({ floor }: FloorState): boolean {
+  switch (floor.phase) {
+    case 'held':
+      return true;
+    case 'stopping':
+      return floor.next.kind === 'hold';
+    case 'ending':
+      return floor.isHeld === true;
+    default:
+      return false;
+  }
 }
 
 /** True where there is something that the caller may interrupt. */

@@ -40,7 +40,7 @@ import {
   unplacedTools,
 } from './turns.js';
 import type { Ms } from './wait.js';
-import { type Watch, deadlineOf as watchDeadline, watching } from './watch.js';
+import { NOTHING_TOLD, type Watch, deadlineOf as watchDeadline, watching } from './watch.js';
 
 /** Raised when a stored state of before can no longer be read as it is. */
 export const STATE_VERSION = 2;
@@ -126,8 +126,11 @@ export function begun({ hasGreeting }: { hasGreeting: boolean }): ConversationSt
 export function readState(stored: unknown): ConversationState | undefined {
   const fresh = begun({ hasGreeting: false });
   const pattern = { ...fresh, floor: { ...fresh.floor, floor: { phase: '' } } };
-  // It may be older than the field.
-  const whole = isAs(stored, {}) && !('language' in stored) ? { ...stored, language: NO_LANGUAGE } : stored;
+  // It may be older than a field.
+  const isOlder = isAs(stored, { watch: {} }) && !('language' in stored && 'barren' in stored.watch);
+  const whole = isOlder
+    ? { language: NO_LANGUAGE, ...stored, watch: { ...NOTHING_TOLD, ...stored.watch } }
+    : stored;
   if (!isAs(whole, pattern) || whole.version !== STATE_VERSION) return undefined;
   const state = whole as ConversationState;
   if (state.handoffs !== undefined && !isHandoffs(state.handoffs)) return undefined;

@@ -15,8 +15,8 @@ const { change } = Conversation.prototype;
 
 /** From now on each change of a conversation is what was stored and read again. */
 function storeEachChange(): void {
-  vi.spyOn(Conversation.prototype, 'change').mockImplementation(function (this: Conversation, part) {
-    change.call(this, JSON.parse(JSON.stringify(part)));
+  vi.spyOn(Conversation.prototype, 'change').mockImplementation(function (this: Conversation, state) {
+    change.call(this, JSON.parse(JSON.stringify(state)));
   });
 }
 
