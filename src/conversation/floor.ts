@@ -15,6 +15,8 @@ export interface Manner {
   readonly ends?: AgentEnd;
   /** It is an aside, no part of what a model is told, before this: words, an answer that is owed, or the caller's turn. */
   readonly leadsTo?: Unsaid | 'answer' | 'nothing';
+  /** Why the caller is back from elsewhere: they are told in any case, also where they have said something meanwhile. */
+  readonly isNews?: boolean;
   /** Somebody outside has asked for it under this ID, and is told what becomes of it. */
   readonly request?: string;
 }
@@ -350,6 +352,11 @@ export function owedOf<Words extends Pick<Utterance, 'manner'>>(words: Words | n
 /** It is said in any case, whatever has cut it off. */
 export function isCertain(words: Unsaid | null): boolean {
   return isAside(words) || words?.manner.request !== undefined || words?.isOwn === true;
+}
+
+/** Whatever else the caller is owed, they are told that, too: somebody outside wants it. */
+export function isWanted(words: Pick<Utterance, 'manner'> | null): boolean {
+  return words?.manner.request !== undefined || words?.manner.isNews === true;
 }
 
 /** Nobody has to be asked for the words that were on. */

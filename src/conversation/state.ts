@@ -9,6 +9,7 @@ import {
   type Goodbye,
   goodbyeOf,
   isCertain,
+  isWanted,
   isWordForWord,
   NOBODY_SPEAKS,
   owedOf,
@@ -159,10 +160,10 @@ export function leftBy(
   const hasGreeting = owed.kind === 'greeting';
   const next = owedIn(historyOf(turns), { ...leaving, hasGreeting });
   const { rest = null } = leaving;
-  // What somebody outside asked for is said behind what is owed first.
-  const isWaiting = rest?.manner.request !== undefined && next.kind !== 'rest';
+  // What somebody outside wants said is said behind what is owed first.
+  const isWaiting = rest !== null && isWanted(rest) && next.kind !== 'rest';
   const requests = isWaiting ? [rest, ...floor.requests] : floor.requests;
-  const isCallerOwed = floor.isCallerOwed && next.kind === 'rest' && rest?.manner.request !== undefined;
+  const isCallerOwed = floor.isCallerOwed && next.kind === 'rest' && isWanted(rest);
   return {
     ...begun({ hasGreeting }),
     floor: { ...NOBODY_SPEAKS, requests, isCallerOwed },
