@@ -305,6 +305,38 @@ describe('what stands only in its place', () => {
   });
 });
 
+/** What others ask of the parts of a conversation. */
+const QUESTIONS = [
+  'answerIn',
+  'awaitedIn',
+  'historyOf',
+  'indexOf',
+  'isHeardOut',
+  'newsIn',
+  'nextToolIds',
+  'notesIn',
+  'repeatableIn',
+  'requestOf',
+  'runningIn',
+];
+
+/** What a file imports of another, types left out. */
+function valuesOf(from: string, to: string): string[] {
+  return ts
+    .createSourceFile('source.ts', text.get(from) ?? '', ts.ScriptTarget.Latest)
+    .statements.filter(ts.isImportDeclaration)
+    .flatMap(({ importClause, moduleSpecifier }) => {
+      const specifier = (moduleSpecifier as ts.StringLiteral).text;
+      if (!specifier.startsWith('.') || target(from, specifier) !== to) return [];
+      if (importClause === undefined || importClause.phaseModifier === ts.SyntaxKind.TypeKeyword) return [];
+      const { namedBindings } = importClause;
+      if (namedBindings === undefined || ts.isNamespaceImport(namedBindings)) return ['all of it'];
+      return namedBindings.elements.flatMap(({ isTypeOnly, name, propertyName }) =>
+        isTypeOnly ? [] : [(propertyName ?? name).text],
+      );
+    });
+}
+
 describe('the conversation', () => {
   const own = files.filter((file) => room(file) === 'conversation');
 
@@ -313,6 +345,15 @@ describe('the conversation', () => {
     const impure =
       /\b(class|new|this|async|await|Promise|Date|performance|setTimeout|setInterval|setImmediate|process|Math\.random)\b/;
     expect(own.filter((file) => impure.test(withoutComments(text.get(file) ?? '')))).toEqual([]);
+  });
+
+  it('is changed by one step: of what its parts do to it, nobody else knows', () => {
+    const parts = /^conversation\/(caller-words|floor-step|history|idle|latency|trouble|turns|watch)\.ts$/;
+    const changing = edges
+      .filter(({ from, to }) => room(from) !== 'conversation' && !OUTSIDE.has(room(from)) && parts.test(to))
+      .flatMap(({ from, to }) => valuesOf(from, to).map((name) => `${from}: ${name}`));
+    const asked = changing.filter((each) => !QUESTIONS.includes(each.slice(each.indexOf(': ') + 2)));
+    expect(asked).toEqual([]);
   });
 
   it('never names a voice mode', () => {

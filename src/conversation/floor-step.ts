@@ -10,7 +10,9 @@ import {
   type FloorState,
   hasMore,
   isAside,
+  isHeld,
   isOpposed,
+  isWanted,
   type Manner,
   type Next,
   requestsIn,
@@ -303,6 +305,7 @@ function ending(state: FloorState): FloorState {
     phase: 'ending',
     utterance: utteranceOf(state) ?? null,
     rest: restOf(state.floor),
+    isHeld: isHeld(state),
   };
   return { ...state, floor, idle: idlePaused(state.idle) };
 }
@@ -562,8 +565,14 @@ function results(state: FloorState, { isCurrent }: { isCurrent: boolean }, view:
 }
 
 /** The floor is the caller's: words or keys that came while the agent could not be interrupted, or an agreement to what it said. */
-function over(state: FloorState, at: Ms, view: View, policy: FloorPolicy): Step {
+function over(said: FloorState, at: Ms, view: View, policy: FloorPolicy): Step {
   const { caller } = view;
+  const wanted = wantedBehind(said.manner);
+  // A caller whom that had put off is answered behind it, and any other one before.
+  if (wanted !== null && !hasMore(caller) && !isOwed(view)) return leadOn(said, wanted, view, policy);
+  const { leadsTo: _, ...own } = said.manner;
+  const state: FloorState =
+    wanted === null ? said : { ...said, manner: own, requests: [wanted, ...said.requests] };
   const { manner } = state;
   const { leadsTo } = manner;
   if (manner.ends === 'agent-hangup') return hangUp(state, manner.ends);
@@ -575,6 +584,11 @@ function over(state: FloorState, at: Ms, view: View, policy: FloorPolicy): Step 
   if (typeof leadsTo === 'object') return leadOn(state, leadsTo, view, policy);
   if (manner.ends === 'idle' && !isOpposed(state, caller)) return hangUp(state, manner.ends);
   return sayRequest({ ...state, idle: idleWaits(state.idle, at, policy.idle) }, view, policy);
+}
+
+/** What somebody outside wants said behind an aside. */
+function wantedBehind({ leadsTo }: Manner): Unsaid | null {
+  return typeof leadsTo === 'object' && isWanted(leadsTo) ? leadsTo : null;
 }
 
 /** An aside was heard. Who makes a sound may have words that come first. */
@@ -604,7 +618,7 @@ function resume(
     if (owes.results) return { state: waiting, effects: [...closed, { type: 'respond' }] };
     // What the caller has said before is answered behind it.
     if (typeof how === 'object' && !isOwed(view))
-      return after(closed, say(waiting, { text: how.news, manner: {} }, view));
+      return after(closed, say(waiting, { text: how.news, manner: { isNews: true } }, view));
     if (hasMore(view.caller)) return after(closed, takeUp(waiting, at, view, policy));
     // A caller who was not transferred is told so.
     return after(closed, isOwed(view) ? answerAgain(waiting, view) : sayRequest(waiting, view, policy));

@@ -15,6 +15,8 @@ export interface Manner {
   readonly ends?: AgentEnd;
   /** It is an aside, no part of what a model is told, before this: words, an answer that is owed, or the caller's turn. */
   readonly leadsTo?: Unsaid | 'answer' | 'nothing';
+  /** Why the caller is back from elsewhere: they are told in any case, also where they have said something meanwhile. */
+  readonly isNews?: boolean;
   /** Somebody outside has asked for it under this ID, and is told what becomes of it. */
   readonly request?: string;
 }
@@ -69,7 +71,13 @@ export type Floor =
       readonly owes: { readonly answer: boolean; readonly results: boolean };
     }
   /** The call is about to end, with what is being said at most. Nobody is listened to any more. */
-  | { readonly phase: 'ending'; readonly utterance: Utterance | null; readonly rest: Unsaid | null }
+  | {
+      readonly phase: 'ending';
+      readonly utterance: Utterance | null;
+      readonly rest: Unsaid | null;
+      /** Nobody listened already. @default false */
+      readonly isHeld?: boolean;
+    }
   | { readonly phase: 'over' };
 
 /** What follows on a stop. */
@@ -195,7 +203,8 @@ export type FloorInput =
   | { readonly type: 'caller.active' }
   /** The caller has gone quiet. `means`: what their sound over the agent's speech has come to. */
   | { readonly type: 'quiet'; readonly end: EndOfTurn; readonly means: 'interrupted' | 'signed' | 'unknown' }
-  | { readonly type: 'key' | 'keys.complete' }
+  | { readonly type: 'key' }
+  | { readonly type: 'keys.complete' }
   /** Everything there is of what the caller says has come, which may be nothing. */
   | { readonly type: 'caller.complete'; readonly times: TurnTimes }
   /** The caller can hear the utterance; all of its words are known; the call is to end with it. */
@@ -290,6 +299,20 @@ export function utteranceOf({ floor }: FloorState): Utterance | undefined {
   return 'utterance' in floor ? (floor.utterance ?? undefined) : undefined;
 }
 
+/** Nobody listens for a while, or what is said is being cut off for that. */
+export function isHeld({ floor }: FloorState): boolean {
+  switch (floor.phase) {
+    case 'held':
+      return true;
+    case 'stopping':
+      return floor.next.kind === 'hold';
+    case 'ending':
+      return floor.isHeld === true;
+    default:
+      return false;
+  }
+}
+
 /** True where there is something that the caller may interrupt. */
 export function yields(state: FloorState, at: Ms, policy: FloorPolicy): boolean {
   const utterance = utteranceOf(state);
@@ -329,6 +352,11 @@ export function owedOf<Words extends Pick<Utterance, 'manner'>>(words: Words | n
 /** It is said in any case, whatever has cut it off. */
 export function isCertain(words: Unsaid | null): boolean {
   return isAside(words) || words?.manner.request !== undefined || words?.isOwn === true;
+}
+
+/** Whatever else the caller is owed, they are told that, too: somebody outside wants it. */
+export function isWanted(words: Pick<Utterance, 'manner'> | null): boolean {
+  return words?.manner.request !== undefined || words?.manner.isNews === true;
 }
 
 /** Nobody has to be asked for the words that were on. */

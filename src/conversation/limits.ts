@@ -123,6 +123,9 @@ export const LIMITS = {
     minAnswerMs: 1200,
   },
 
+  /** A mark so long overdue is lost: the playback clock then says what the caller has heard. */
+  playout: { markGraceMs: 1500 },
+
   /** The agent's own apology, behind which the carrier's stand. */
   apology: {
     /** By then it sounds, where the caller's silence leaves it so long. */

@@ -9,6 +9,7 @@ import {
   type Goodbye,
   goodbyeOf,
   isCertain,
+  isWanted,
   isWordForWord,
   NOBODY_SPEAKS,
   owedOf,
@@ -40,7 +41,7 @@ import {
   unplacedTools,
 } from './turns.js';
 import type { Ms } from './wait.js';
-import { type Watch, deadlineOf as watchDeadline, watching } from './watch.js';
+import { NOTHING_TOLD, type Watch, deadlineOf as watchDeadline, watching } from './watch.js';
 
 /** Raised when a stored state of before can no longer be read as it is. */
 export const STATE_VERSION = 2;
@@ -126,8 +127,11 @@ export function begun({ hasGreeting }: { hasGreeting: boolean }): ConversationSt
 export function readState(stored: unknown): ConversationState | undefined {
   const fresh = begun({ hasGreeting: false });
   const pattern = { ...fresh, floor: { ...fresh.floor, floor: { phase: '' } } };
-  // It may be older than the field.
-  const whole = isAs(stored, {}) && !('language' in stored) ? { ...stored, language: NO_LANGUAGE } : stored;
+  // It may be older than a field.
+  const isOlder = isAs(stored, { watch: {} }) && !('language' in stored && 'barren' in stored.watch);
+  const whole = isOlder
+    ? { language: NO_LANGUAGE, ...stored, watch: { ...NOTHING_TOLD, ...stored.watch } }
+    : stored;
   if (!isAs(whole, pattern) || whole.version !== STATE_VERSION) return undefined;
   const state = whole as ConversationState;
   if (state.handoffs !== undefined && !isHandoffs(state.handoffs)) return undefined;
@@ -156,10 +160,10 @@ export function leftBy(
   const hasGreeting = owed.kind === 'greeting';
   const next = owedIn(historyOf(turns), { ...leaving, hasGreeting });
   const { rest = null } = leaving;
-  // What somebody outside asked for is said behind what is owed first.
-  const isWaiting = rest?.manner.request !== undefined && next.kind !== 'rest';
+  // What somebody outside wants said is said behind what is owed first.
+  const isWaiting = rest !== null && isWanted(rest) && next.kind !== 'rest';
   const requests = isWaiting ? [rest, ...floor.requests] : floor.requests;
-  const isCallerOwed = floor.isCallerOwed && next.kind === 'rest' && rest?.manner.request !== undefined;
+  const isCallerOwed = floor.isCallerOwed && next.kind === 'rest' && isWanted(rest);
   return {
     ...begun({ hasGreeting }),
     floor: { ...NOBODY_SPEAKS, requests, isCallerOwed },

@@ -22,7 +22,7 @@ export function stillOwed({ state, resumption, hasTools }: LeftCall): Conversati
   const isTold = typeof resumption === 'object';
   return {
     ...state,
-    owed: isTold ? { kind: 'rest', text: resumption.news, manner: {} } : { kind: 'nothing' },
+    owed: isTold ? { kind: 'rest', text: resumption.news, manner: { isNews: true } } : { kind: 'nothing' },
   };
 }
 

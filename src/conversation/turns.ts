@@ -132,6 +132,18 @@ export function saidIn({ words, open }: Turns): Said[] {
   return saidOf(words, open?.steps ?? []);
 }
 
+/** What the caller said that the open turn answers: `unknown` where its words come late, or never. */
+export function answeredIn(turns: Turns): 'words' | 'unknown' | 'nothing' {
+  const said = saidIn(turns);
+  if (textOf(said) !== '') return 'words';
+  return said.some(({ isFinal }) => !isFinal) ? 'unknown' : 'nothing';
+}
+
+/** The answer that is on. */
+export function answerIn(turns: Turns): AnswerId {
+  return { turnIndex: indexOf(turns), answer: turns.open?.answer ?? 0 };
+}
+
 /** When `due` is wanted, on the clock; null for not at all. */
 export function deadlineOf({ over }: Turns): number | null {
   return over?.dueAt ?? null;
@@ -285,20 +297,24 @@ export function spoken(turns: Turns, text: string, at: Moment): Change {
   return tellAgent(turns, { text, final: false }, at);
 }
 
-/** The agent has called tools, which have the ids that are returned. Each has an entry in the transcript. */
-export function called(turns: Turns, wanted: readonly WantedTool[], at: Moment): Change & { ids: Id[] } {
+/** What the next tools are known by. */
+export function nextToolIds({ nextTool, suffix }: Turns, count: number): Id[] {
+  return Array.from({ length: count }, (_, place) => `tool-${nextTool + place}${suffix}`);
+}
+
+/** The agent has called tools. Each has an entry in the transcript. */
+export function called(turns: Turns, wanted: readonly WantedTool[], at: Moment): Change {
   const turnIndex = indexOf(turns);
+  const ids = nextToolIds(turns, wanted.length);
   const made = wanted.map(({ call, endsCall, isIdempotent = false, joins = null, settlement }, place) => {
     const tool = calledTool(call, { turnIndex, endsCall, isIdempotent, joins, at });
-    const id = `tool-${turns.nextTool + place}${turns.suffix}`;
-    return [id, settlement === undefined ? tool : settled(tool, settlement, at.now)] as const;
+    return [ids[place] ?? '', settlement === undefined ? tool : settled(tool, settlement, at.now)] as const;
   });
   const tools = { ...turns.tools, ...Object.fromEntries(made) };
   const joined = wanted.flatMap(({ joins }) => joins ?? []);
   return {
     turns: toldOf({ ...noAside(turns), tools, nextTool: turns.nextTool + made.length }, joined),
     facts: made.map(([id, tool]) => segment(toToolEntry(id, tool))),
-    ids: made.map(([id]) => id),
   };
 }
 
@@ -331,6 +347,11 @@ export function toldOf(turns: Turns, ids: readonly Id[]): Turns {
 /** Tools of earlier answers that still run. */
 export function runningIn(turns: Turns): Id[] {
   return toolsOf(turns).filter((id) => turns.tools[id]?.status === 'running');
+}
+
+/** A tool runs, beside the one that ends the call. */
+export function isRunningIn({ tools }: Turns): boolean {
+  return Object.values(tools).some(({ status, endsCall }) => status === 'running' && !endsCall);
 }
 
 /** Tools that ran where nobody may run any more, and that may be run again. */

@@ -1,7 +1,16 @@
 // What a model owes that hears the caller by itself and speaks, as a value: a connection, an answer that has not begun, or the rest of one
 // that has. It must show a sign of life every few seconds; a silent one leaves the caller with a dead line. Pure, as `wait.ts`.
 import { LIMITS } from './limits.js';
-import { endWait, type Ms, NOBODY_WAITS, restartWait, silentMs, type Wait, waitsAlready } from './wait.js';
+import {
+  endWait,
+  type Ms,
+  NOBODY_WAITS,
+  restartWait,
+  silentMs,
+  type Wait,
+  waitsAlready,
+  withSound,
+} from './wait.js';
 
 export interface Watch {
   /** Of the caller, from one sign of life to the next. */
@@ -19,6 +28,14 @@ export interface Watch {
   readonly beganAfterMs: Ms;
   /** When a caller who waited before this model was there must be answered. */
   readonly answerBy: Ms | null;
+  /** The caller speaks, as the model tells. */
+  readonly isCallerSpeaking: boolean;
+  /** Connections that were asked, one after the other, and lost before anything was heard. */
+  readonly barren: number;
+  /** An answer was empty, and is asked for once more. */
+  readonly isRepeated: boolean;
+  /** The caller has heard in this answer that it takes a moment. */
+  readonly hasFilled: boolean;
   /** Nothing is looked for any more. */
   readonly isClosed: boolean;
 }
@@ -31,6 +48,9 @@ interface Owed {
   /** How long the caller had waited already when it came to be owed. */
   readonly waitedMs: Ms;
 }
+
+/** Before the model has told, or given, anything. */
+export const NOTHING_TOLD = { isCallerSpeaking: false, barren: 0, isRepeated: false, hasFilled: false };
 
 /** What is found when something is due. `late`: the model may have missed that the caller has finished: it is asked. `silent`: it is gone. */
 export type Finding = 'late' | 'silent';
@@ -45,6 +65,7 @@ export function watching({ isReplaceable }: Pick<Wait, 'isReplaceable'>): Watch 
     runsSince: null,
     beganAfterMs: 0,
     answerBy: null,
+    ...NOTHING_TOLD,
     isClosed: false,
   };
 }
@@ -127,6 +148,16 @@ export function began(watch: Watch, at: Ms): Watch {
 export function alive(watch: Watch, at: Ms): Watch {
   if (!watch.isReady || watch.runsSince === null) return watch;
   return runs({ ...watch, wait: restartWait(watch.wait, at) }, at);
+}
+
+/** Signs of life since then, and sound until then: of those that came together, the last. */
+export function signs(
+  watch: Watch,
+  { since, soundsUntil }: { since: Ms | undefined; soundsUntil: Ms | undefined },
+): Watch {
+  const known = since === undefined ? watch : alive(watch, since);
+  if (soundsUntil === undefined) return known;
+  return { ...known, barren: 0, wait: withSound(known.wait, soundsUntil) };
 }
 
 /** What had begun is complete. */

@@ -1,55 +1,71 @@
 // The conversation of one call in the hands of an engine: the value, the time on its clock, and one timer for whatever it says is due next.
-// What happens is told here; what the machine decides is done by the driver of the voice mode.
+// What happens is told here; what follows from it is decided by `conversation/step`, and done by the driver of the voice mode.
 import type { Clock } from '../base/clock.js';
 import type { CallPhase } from '../contract/call-record.js';
-import type { FloorEffect, FloorInput, FloorPolicy, FloorState, View } from '../conversation/floor.js';
-import { stepFloor } from '../conversation/floor-step.js';
 import { type AgentEnd, isOutside } from '../conversation/outside.js';
-import { phaseOf, type VoiceView } from '../conversation/phase.js';
+import type { VoiceView } from '../conversation/phase.js';
+import { begun, type ConversationState, deadlineOf } from '../conversation/state.js';
 import {
-  begun,
-  type ConversationState,
-  deadlineOf,
-  deadlineOfPart,
-  type Part,
-  PARTS,
-} from '../conversation/state.js';
+  type Effect,
+  type Input,
+  isLeaving,
+  type Live,
+  phaseIn,
+  type Policy,
+  step,
+} from '../conversation/step.js';
 import type { Moment } from '../conversation/tools.js';
-import type { Turns } from '../conversation/turns.js';
+import type { Recourse } from '../conversation/trouble.js';
+import type { TurnFact, Turns } from '../conversation/turns.js';
 import { Deadline } from './deadline.js';
 import type { EngineContext, EngineFact } from './engine.js';
 
 /** A voice mode, as the machine knows it. */
 export interface Driver {
-  readonly policy: FloorPolicy;
-  /** What stands beside the floor now. */
-  readonly view: View;
-  /** An answer is to come that has not begun, as the caller sees it. @default as `view` tells */
-  readonly isAwaited?: boolean;
+  /** The same object each time; what it says is looked up as it is asked for. */
+  readonly live: Live;
   readonly sound: VoiceView;
   /** Does what the machine has decided. May tell what comes of it in the same tick. */
   perform(effect: DriverEffect): void;
 }
 
 /** What is left to a voice mode. The rest is the same in each. */
-export type DriverEffect = Exclude<FloorEffect, { type: 'requested' | 'hang-up' }>;
+export type DriverEffect = Exclude<
+  Effect,
+  { type: 'facts' | 'requested' | 'hang-up' | 'silent' | 'recourse' | 'tell-phase' }
+>;
 
 /** Who has the driver at work. */
 export interface DriverOwner {
-  readonly fact: (fact: Extract<EngineFact, { type: 'phase.changed' }>) => void;
   /** Runs what a timer rings for, or what had to be written down first. */
   readonly attempt: (task: () => void) => void;
   readonly context: Pick<EngineContext, 'beforeOutside' | 'requested'>;
   /** The call is to end: with what was said last, or because the caller says nothing. */
   readonly ends: (reason: AgentEnd) => void;
+  /** Whoever answers by itself gives nothing. @default nobody does */
+  readonly silent?: () => void;
+  /** What follows on a failure. @default nothing is told of any */
+  readonly recourse?: (recourse: Recourse, options: { readonly isFirst: boolean }) => void;
 }
 
-/** One per engine. Turns, wait and watch are changed by those that hold them: `TurnBook`, `CallerWait` and `RealtimeWatch`; trouble by who has the engine. */
+export interface ConversationOptions {
+  readonly clock: Clock;
+  readonly policy: Policy;
+  /** What is gone on with. @default nothing has happened */
+  readonly state?: ConversationState;
+  readonly fact: (fact: TurnFact | Extract<EngineFact, { type: 'phase.changed' }>) => void;
+}
+
+/** Before there is a driver. */
+const NOBODY: Live = { hasVoice: false, caller: null, isCaughtUp: true, awaitsTools: false };
+
+/** One per engine. */
 export class Conversation {
-  readonly #clock: Clock;
+  readonly #options: ConversationOptions;
   readonly #deadline: Deadline;
-  readonly #due = new Map<Part, () => void>();
   #state: ConversationState;
+  /** To be told: who is told of one may cause the next, and end the call, with which all are told that are left. */
+  readonly #facts: TurnFact[] = [];
   /** What the state is still to be told. */
   #pending: (() => void) | undefined;
   #driver: Driver | undefined;
@@ -57,17 +73,15 @@ export class Conversation {
   /** The last that was told. */
   #phase: CallPhase | undefined;
 
-  /** `state`: what is gone on with. */
-  constructor(clock: Clock, state = begun({ hasGreeting: false })) {
-    this.#clock = clock;
-    this.#state = state;
-    this.#deadline = new Deadline(clock, () => this.#ring());
+  constructor(options: ConversationOptions) {
+    this.#options = options;
+    this.#state = options.state ?? begun({ hasGreeting: false });
+    this.#deadline = new Deadline(options.clock, () => this.#ring());
   }
 
   drivenBy(driver: Driver, owner: DriverOwner): void {
     this.#driver = driver;
     this.#owner = owner;
-    this.whenDue('floor', () => owner.attempt(() => this.tell({ type: 'due' })));
   }
 
   /** All of it. Plain data. */
@@ -76,7 +90,7 @@ export class Conversation {
     return this.#state;
   }
 
-  get floor(): FloorState {
+  get floor(): ConversationState['floor'] {
     return this.#state.floor;
   }
 
@@ -84,63 +98,90 @@ export class Conversation {
     return this.#state.turns;
   }
 
-  /** On the clock. */
-  get now(): number {
-    return this.#clock.now();
+  get policy(): Policy {
+    return this.#options.policy;
   }
 
-  get moment(): Moment {
-    return { now: this.#clock.now(), wall: this.#clock.wallNow() };
+  /** True while the agent says what the call ends with, and nobody has to be heard before it does. */
+  get isLeaving(): boolean {
+    return isLeaving(this.#state, this.#live);
+  }
+
+  /** On the clock. */
+  get now(): number {
+    return this.#options.clock.now();
   }
 
   /** Something has happened. What follows is done in this tick. */
-  tell(input: FloorInput): void {
-    const driver = this.#driver;
-    if (driver === undefined) return;
-    const step = stepFloor(this.#state.floor, { ...input, at: this.now }, driver.view, driver.policy);
-    this.change({ floor: step.state });
-    for (const effect of step.effects) {
+  tell(input: Input): void {
+    this.#settle();
+    const { clock, policy } = this.#options;
+    const at: Moment = { now: clock.now(), wall: clock.wallNow() };
+    const { state, effects } = step(this.#state, input, { at, live: this.#live, policy });
+    this.change(state);
+    for (const effect of effects) {
       const written = isOutside(effect) ? this.#owner?.context.beforeOutside?.(effect) : undefined;
       if (written === undefined) this.#perform(effect);
       else void written.then(() => this.#owner?.attempt(() => this.#perform(effect)));
     }
-    // What follows on these comes in the same tick: the floor is handed over, or the call ends.
-    if (input.type !== 'finished' && input.type !== 'failing') this.look();
   }
 
   /** Something has changed that the machine is not told of, and the phase depends on. */
   look(): void {
     const driver = this.#driver;
     if (driver === undefined) return;
-    const { view, isAwaited = view.isAwaited, sound } = driver;
-    const phase = phaseOf(this.#state.floor, { caller: view.caller, isAwaited }, sound);
+    const { fact, policy } = this.#options;
+    const phase = phaseIn(this.#state, { live: driver.live, sound: driver.sound, policy });
     if (phase === undefined || phase === this.#phase) return;
     this.#phase = phase;
-    this.#owner?.fact({ type: 'phase.changed', phase });
+    fact({ type: 'phase.changed', phase });
   }
 
-  change(part: Partial<Pick<ConversationState, Part | 'language' | 'session'>>): void {
-    this.#settle();
-    this.#state = { ...this.#state, ...part };
-    this.#deadline.set(deadlineOf(this.#state));
+  /** The state of now on. */
+  change(state: ConversationState): void {
+    this.#state = state;
+    this.#deadline.set(deadlineOf(state));
   }
 
-  /**
-   * For what comes with every frame and can only put off what is due: `task` changes the watch, once, before that is read, changed or due again.
-   */
+  /** For what comes with every frame and can only put off what is due: `task` tells of it, once, before the state is read, changed or due again. */
   defer(task: () => void): void {
     this.#pending = task;
   }
 
-  /** `task` is run when the part says that it is due; it changes the part. */
-  whenDue(part: Part, task: () => void): void {
-    this.#due.set(part, task);
+  get #live(): Live {
+    return this.#driver?.live ?? NOBODY;
   }
 
-  #perform(effect: FloorEffect): void {
-    if (effect.type === 'requested') this.#owner?.context.requested?.(effect.id, effect.outcome);
-    else if (effect.type === 'hang-up') this.#owner?.ends(effect.reason);
-    else this.#driver?.perform(effect);
+  #perform(effect: Effect): void {
+    const owner = this.#owner;
+    switch (effect.type) {
+      case 'facts':
+        this.#tellFacts(effect.facts);
+        break;
+      case 'requested':
+        owner?.context.requested?.(effect.id, effect.outcome);
+        break;
+      case 'hang-up':
+        owner?.ends(effect.reason);
+        break;
+      case 'silent':
+        owner?.silent?.();
+        break;
+      case 'recourse':
+        owner?.recourse?.(effect.recourse, effect);
+        break;
+      case 'tell-phase':
+        this.look();
+        break;
+      default:
+        this.#driver?.perform(effect);
+    }
+  }
+
+  #tellFacts(facts: readonly TurnFact[]): void {
+    this.#facts.push(...facts);
+    for (let fact = this.#facts.shift(); fact !== undefined; fact = this.#facts.shift())
+      this.#options.fact(fact);
   }
 
   #settle(): void {
@@ -150,9 +191,9 @@ export class Conversation {
   }
 
   #ring(): void {
-    this.#settle();
-    const isDue = (part: Part) => (deadlineOfPart(this.#state, part) ?? Number.POSITIVE_INFINITY) <= this.now;
-    for (const part of PARTS.filter(isDue)) this.#due.get(part)?.();
+    const due = () => this.tell({ type: 'due' });
+    if (this.#owner === undefined) due();
+    else this.#owner.attempt(due);
     this.#deadline.set(deadlineOf(this.#state));
   }
 }

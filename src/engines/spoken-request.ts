@@ -1,5 +1,5 @@
 // What somebody outside the call wants the agent to say.
-import type { FloorInput } from '../conversation/floor.js';
+import type { Input } from '../conversation/step.js';
 
 /** Words that somebody outside wants the agent to say, as they are. */
 export interface SpokenRequest {
@@ -13,7 +13,7 @@ export interface SpokenRequest {
 }
 
 /** As the machine is told of it. */
-export function toInput({ id, text, interrupts, interruptible }: SpokenRequest): FloorInput {
+export function toInput({ id, text, interrupts, interruptible }: SpokenRequest): Input {
   const manner = { request: id, ...(interruptible === undefined ? {} : { interruptible }) };
   return { type: 'request', text, manner, interrupts };
 }

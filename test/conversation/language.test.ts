@@ -157,9 +157,12 @@ describe('the state of a conversation', () => {
     expect(readState(JSON.parse(JSON.stringify(state)))?.language).toEqual(state.language);
   });
 
-  it('is read where it is older than the language, and not where that is damaged', () => {
-    const { language: _, ...older } = state;
-    expect(readState(JSON.parse(JSON.stringify(older)))?.language).toEqual(NO_LANGUAGE);
+  it('is read where it is older than the language, or than what is known of a model, and not where that is damaged', () => {
+    const { isCallerSpeaking, barren, isRepeated, hasFilled, ...watch } = state.watch;
+    const { language: _, ...older } = { ...state, watch };
+    const read = readState(JSON.parse(JSON.stringify(older)));
+    expect(read?.language).toEqual(NO_LANGUAGE);
+    expect(read?.watch).toEqual({ ...watch, isCallerSpeaking, barren, isRepeated, hasFilled });
     expect(readState({ ...state, language: 'de' })).toBeUndefined();
     expect(readState({ ...state, language: { ...state.language, left: {} } })).toBeUndefined();
   });

@@ -26,7 +26,7 @@ describe('what is owed to a caller whose engine is gone', () => {
     expect(stillOwed({ ...LEFT, resumption: { news } }).owed).toEqual({
       kind: 'rest',
       text: news,
-      manner: {},
+      manner: { isNews: true },
     });
     expect(stillOwed({ ...LEFT, resumption: 'listen', hasTools: true }).owed.kind).toBe('answer');
   });

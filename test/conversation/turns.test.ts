@@ -158,7 +158,8 @@ class Played {
       joins: this.#tools.at(-1),
       settlement: isRefused ? { text: '{}', error: 'Too many.' } : undefined,
     }));
-    const { ids } = this.#become(rules.called(this.turns, wanted, this.#at));
+    const ids = rules.nextToolIds(this.turns, wanted.length);
+    this.#become(rules.called(this.turns, wanted, this.#at));
     this.#called.push(...ids);
     this.#tools.push(...ids);
   }
@@ -262,11 +263,12 @@ describe('tools of a value that was read again', () => {
     const wanted = { call, endsCall: false, joins: undefined, settlement: undefined };
     const asked = rules.answerTo(rules.NO_TURNS, { text: 'When?', startedAt: 0, at }, policy);
     const called = rules.called(asked.turns, [wanted, wanted], at);
-    const rounds = [{ text: 'One moment.', tools: called.ids }];
+    const ids = rules.nextToolIds(asked.turns, 2);
+    const rounds = [{ text: 'One moment.', tools: ids }];
     const account = { heard: 'One moment.', unheard: '', rounds, heardAfter: '', isOwed: true };
     const { turns } = rules.complete(called.turns, { account, interrupted: true, at }, policy);
     const read: Turns = JSON.parse(JSON.stringify(turns));
-    const { turns: next, facts } = rules.takenOver(read, { live: called.ids.slice(1), at });
+    const { turns: next, facts } = rules.takenOver(read, { live: ids.slice(1), at });
     expect(facts).toMatchObject([
       {
         type: 'transcript.segment',

@@ -5,11 +5,11 @@ import type { Step } from '../../src/conversation/history.js';
 import { begun, type ConversationState, type Leaving, leftBy } from '../../src/conversation/state.js';
 import { calledTool, settled, type ToolState } from '../../src/conversation/tools.js';
 import { historyOf, NO_TURNS, type Turns } from '../../src/conversation/turns.js';
-import { Conversation } from '../../src/engines/conversation.js';
 import type { Takeover } from '../../src/engines/engine.js';
 import { ToolRun } from '../../src/engines/tools/tool-run.js';
 import { TurnBook } from '../../src/engines/turn-book.js';
 import { FakeClock } from '../support/fake-clock.js';
+import { aConversation } from './a-conversation.js';
 
 const clock = new FakeClock();
 
@@ -29,9 +29,19 @@ function turnsOf(history: readonly Step[], tools: Turns['tools'] = {}): Turns {
 }
 
 /** An engine's turns that go on with what another one has left. */
-function takeOver({ state, tools }: Takeover): TurnBook {
-  const conversation = new Conversation(clock, state);
-  return new TurnBook({ conversation, systemPrompt: 'You bake.', fact: () => {}, tools });
+function takeOver({ state, tools }: Takeover) {
+  const conversation = aConversation({ clock, state });
+  const book = new TurnBook({ conversation, systemPrompt: 'You bake.', tools });
+  return {
+    get turns() {
+      return conversation.turns;
+    },
+    get running() {
+      return book.running;
+    },
+    asking: () => book.asking([]),
+    history: () => book.history(),
+  };
 }
 
 const text = fc.string({ minLength: 1, maxLength: 12 }).filter((each) => each.trim() !== '');
@@ -71,13 +81,13 @@ describe('a conversation that is handed over', () => {
         const turns = turnsOf(history, Object.fromEntries(tools));
         const running = (live: ReadonlyMap<string, ToolRun>) => ({ runs: live, close() {} });
         const first = takeOver({ state: left(turns), tools: running(new Map(runs)) });
-        const second = takeOver({ state: left(first.value), tools: running(first.running) });
-        expect(second.asking([])).toEqual(first.asking([]));
+        const second = takeOver({ state: left(first.turns), tools: running(first.running) });
+        expect(second.asking()).toEqual(first.asking());
         expect(second.history()).toEqual(first.history());
         expect(second.history()).toEqual(historyOf(turns));
         expect(second.running).toEqual(first.running);
         for (const [, run] of runs) run.settle({ text: 'late', error: null });
-        expect(second.asking([])).toEqual(first.asking([]));
+        expect(second.asking()).toEqual(first.asking());
         expect(second.running).toEqual(new Map());
       }),
     );
@@ -88,7 +98,7 @@ describe('a conversation that is handed over', () => {
     const running = calledTool(call, { turnIndex: 0, endsCall: false, at });
     const state = left(turnsOf([{ role: 'tools', text: '', tools: ['tool-1'] }], { 'tool-1': running }));
     const stored: ConversationState = JSON.parse(JSON.stringify(state));
-    expect(takeOver({ state: stored }).asking([]).at(-1)).toEqual({
+    expect(takeOver({ state: stored }).asking().at(-1)).toEqual({
       role: 'tool',
       toolCallId: 'c0',
       content: expect.stringMatching(/result of the tool was lost\. It may have been done/),

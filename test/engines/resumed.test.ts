@@ -185,6 +185,53 @@ describe('a call that goes on in another process', () => {
     expect(third.outcomes).toEqual(['r1 heard']);
   });
 
+  it('answers a caller whom a request had put off behind the rest of that, which is said all the same', async () => {
+    const text = 'We close in ten minutes. The doors are locked then, and nobody gets in any more.';
+    const rig = await greeted();
+    rig.model.answers = [() => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) })];
+    await rig.says('Where are they?');
+    await rig.quiet(500);
+    rig.engine.request({ id: 'r1', text, interrupts: true });
+    await rig.quiet(playing('We close in ten minutes.') + 500);
+    expect(rig.engine.state.floor.isCallerOwed).toBe(true);
+    const other = await resumed(rig);
+    await other.quiet(playing(`${message} ${text}`) + playing('Here I am again.') + 1000);
+    const said = other.voice.spoken.join(' ');
+    expect(said).toContain('nobody gets in any more.');
+    expect(said).toContain('Here I am again.');
+    expect(other.outcomes).toEqual(['r1 heard']);
+  });
+
+  it('tells news that a caller was being told who is owed an answer as well', async () => {
+    const news = 'That number is busy. It will be free again in an hour, as they say there.';
+    const rig = await greeted();
+    rig.ears.events.final('Where are they?');
+    rig.engine.hold();
+    rig.engine.resume({ news });
+    await rig.quiet(500);
+    const other = await resumed(rig);
+    await other.quiet(playing(`${message} Here I am again. ${news}`) + 1000);
+    const said = other.voice.spoken.join(' ');
+    expect(said).toContain('Here I am again.');
+    expect(said).toContain('It will be free again in an hour');
+  });
+
+  it('tells news that a model was telling a caller who is owed an answer as well', async () => {
+    const news = 'That number is busy. It will be free again in an hour, as they say there.';
+    const rig = await greetedByModel();
+    rig.model.events.speechStarted();
+    rig.model.events.speechEnded({ itemId: 'u1', agoMs: 500 });
+    rig.model.events.userText({ itemId: 'u1', text: 'Where are they?', final: true });
+    rig.engine.hold();
+    rig.engine.resume({ news });
+    const other = await resumedModel(rig);
+    for (const text of [message, 'Here I am again.', 'That number is busy.']) {
+      other.model.answers(text);
+      await other.wait(playing(text) + 500);
+    }
+    expect(other.model.asked).toEqual([`say ${message}`, 'respond', `say ${news}`]);
+  });
+
   describe('in a hold that came upon news for the caller', () => {
     const news = 'That number is busy.';
 

@@ -15,8 +15,8 @@ const { change } = Conversation.prototype;
 
 /** From now on each change of a conversation is what was stored and read again. */
 function storeEachChange(): void {
-  vi.spyOn(Conversation.prototype, 'change').mockImplementation(function (this: Conversation, part) {
-    change.call(this, JSON.parse(JSON.stringify(part)));
+  vi.spyOn(Conversation.prototype, 'change').mockImplementation(function (this: Conversation, state) {
+    change.call(this, JSON.parse(JSON.stringify(state)));
   });
 }
 
@@ -26,6 +26,75 @@ async function played(plan: Schedule) {
   await call.play();
   const { facts, ended, model, orders } = call.rig;
   return { facts, ended, orders, heard: call.heard(), asked: model.requests.map(({ messages }) => messages) };
+}
+
+const action = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 3000 }) }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constant('hears' as const),
+      text: fc.constantFrom('A table.', undefined),
+      answer: fc.constantFrom('We have one. Another one is free at nine.', '', undefined),
+      hasTool: fc.boolean(),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constantFrom(
+        'interrupts' as const,
+        'key',
+        'hold',
+        'answers',
+        'is lost',
+        'is back',
+        'says',
+        'fails',
+      ),
+    }),
+  },
+);
+
+/** All that came of a call with a model that hears the caller by itself. */
+async function playedByModel(actions: readonly (typeof action extends fc.Arbitrary<infer T> ? T : never)[]) {
+  const rig = new RealtimeRig({
+    firstMessage: 'Good morning to you.',
+    tools: createAgentTools([{ name: 'look_up', description: 'Looks it up.', execute: () => 'found' }]),
+    idle: { afterMs: 4000, prompts: ['Are you there?'], goodbye: 'Goodbye.' },
+  }).start();
+  const { engine, model } = rig;
+  let [isHeld, isLost] = [false, false];
+  for (const [at, each] of actions.entries()) {
+    if (each.type === 'wait') await rig.wait(each.ms);
+    else if (each.type === 'key') engine.pushDtmf('1');
+    else if (each.type === 'says')
+      engine.request({ id: `r${at}`, text: 'We close at six.', interrupts: at % 2 === 0 });
+    else if (each.type === 'hold') {
+      isHeld = !isHeld;
+      if (isHeld) engine.hold();
+      else engine.resume(at % 2 === 0 ? 'continue' : { news: 'That number is busy.' });
+    } else if (each.type === 'is lost' && !isLost) {
+      isLost = true;
+      model.events.lost?.({ agoMs: 500 });
+    } else if (each.type === 'is back' && isLost) {
+      isLost = false;
+      model.events.reconnected({ gapMs: 500 });
+    } else if (isLost) continue;
+    else if (each.type === 'interrupts') model.events.interrupted();
+    else if (each.type === 'answers') model.answers('It is on the left.');
+    else if (each.type === 'fails') model.answers('');
+    else if (each.type === 'hears') {
+      model.hears(each.text);
+      const calls = each.hasTool ? [{ id: `c${at}`, name: 'look_up' }] : [];
+      if (each.answer !== undefined) model.answers(each.answer, calls);
+    }
+  }
+  await rig.wait(30_000);
+  return { facts: rig.facts, ended: rig.ended, asked: model.asked, heardMs: rig.heardMs };
 }
 
 describe('a conversation whose state is stored and read again after each change', () => {
@@ -41,6 +110,20 @@ describe('a conversation whose state is stored and read again after each change'
         expect(stored).toEqual(whole);
       }),
       { numRuns: runs(30, 500) },
+    );
+  });
+
+  it('goes on in the same way: calls by chance with a model that hears the caller by itself', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(action, { minLength: 3, maxLength: 15 }), async (actions) => {
+        vi.restoreAllMocks();
+        const whole = await playedByModel(actions);
+        storeEachChange();
+        const stored = await playedByModel(actions);
+        vi.restoreAllMocks();
+        expect(stored).toEqual(whole);
+      }),
+      { numRuns: runs(100, 2000) },
     );
   });
 

@@ -1,37 +1,39 @@
 import { describe, expect, it } from 'vitest';
-import { Conversation } from '../../src/engines/conversation.js';
 import type { EngineFact } from '../../src/engines/engine.js';
 import { TurnBook } from '../../src/engines/turn-book.js';
 import { FakeClock } from '../support/fake-clock.js';
+import { aConversation } from './a-conversation.js';
 
 function open() {
   const clock = new FakeClock();
   const facts: EngineFact[] = [];
-  const turns = new TurnBook({
-    conversation: new Conversation(clock),
-    transcribesCaller: true,
+  const conversation = aConversation({
+    clock,
+    policy: { endsTurns: true, transcribesCaller: true },
     fact: (fact) => void facts.push(structuredClone(fact)),
   });
-  return { clock, facts, turns };
+  const turns = new TurnBook({ conversation });
+  return { clock, facts: () => facts.filter(({ type }) => type !== 'phase.changed'), conversation, turns };
 }
 
 it('what is said into an answer that goes on belongs to its turn', () => {
-  const { facts, turns } = open();
-  turns.answer();
-  turns.speechStarted();
-  turns.speechEnded('a', { agoMs: 0 });
-  turns.heard('a', 'And rolls?', { isFinal: true });
-  turns.answer();
-  expect(facts.filter(({ type }) => type === 'turn.started')).toHaveLength(1);
-  expect(facts.at(-1)).toMatchObject({ entry: { id: 'user-a', text: 'And rolls?', turnIndex: 0 } });
+  const { facts, conversation } = open();
+  conversation.tell({ type: 'began', isMore: false });
+  conversation.tell({ type: 'caller.speaks' });
+  conversation.tell({ type: 'caller.finished', itemId: 'a', agoMs: 0 });
+  conversation.tell({ type: 'caller.text', itemId: 'a', text: 'And rolls?', isFinal: true });
+  conversation.tell({ type: 'began', isMore: true });
+  expect(facts().filter(({ type }) => type === 'turn.started')).toHaveLength(1);
+  expect(facts().at(-1)).toMatchObject({ entry: { id: 'user-a', text: 'And rolls?', turnIndex: 0 } });
 });
 
 it('what began as an aside and goes on as an answer is something that a model is told', () => {
-  const { turns } = open();
-  turns.aside();
+  const { conversation, turns } = open();
+  conversation.tell({ type: 'say', text: 'I am back.', manner: { leadsTo: 'nothing' } });
+  conversation.tell({ type: 'began', isMore: false });
   const said = { heard: 'Of course.', unheard: '' };
   expect(turns.history(said)).toEqual([]);
-  turns.noAside();
+  conversation.tell({ type: 'began', isMore: true });
   expect(turns.history(said)).toEqual([{ role: 'assistant', content: 'Of course.' }]);
 });
 
@@ -39,21 +41,27 @@ describe('a call that is given up while its model has no connection', () => {
   it.each([false, true])(
     'is handed over with what was said on the one before (into an answer: %s)',
     (isInto) => {
-      const { clock, facts, turns } = open();
+      const { clock, conversation, facts, turns } = open();
       clock.advance(10_000);
-      if (isInto) turns.answer();
+      if (isInto) conversation.tell({ type: 'began', isMore: false });
       const saidAt = clock.now();
-      turns.speechStarted();
+      conversation.tell({ type: 'caller.speaks' });
       clock.advance(1500);
-      turns.speechEnded('a', { agoMs: 500 });
-      turns.lost({ isAnswered: isInto });
+      conversation.tell({ type: 'caller.finished', itemId: 'a', agoMs: 500 });
+      conversation.tell({ type: 'connection.lost', agoMs: 0, unansweredMs: null, isAnswered: isInto });
       clock.advance(2500);
-      expect(turns.giveUp().since).toBe(saidAt);
-      const segments = facts.filter(({ type }) => type === 'transcript.segment');
+      conversation.tell({
+        type: 'leaves',
+        answer: turns.accountOf({ heard: '', unheard: '' }),
+        interrupted: false,
+        leaving: { isCutOff: false, goodbye: undefined, unheardSince: [], troubledSince: [] },
+      });
+      expect(conversation.state.unheardSince).toBe(saidAt);
+      const segments = facts().filter(({ type }) => type === 'transcript.segment');
       expect(segments.at(-1)).toMatchObject({ entry: { id: 'user-a', text: '', final: true } });
-      const { length } = facts;
-      turns.close();
-      expect(facts).toHaveLength(length);
+      const { length } = facts();
+      conversation.tell({ type: 'closed' });
+      expect(facts()).toHaveLength(length);
     },
   );
 });

@@ -5,18 +5,9 @@ import type { ProviderStage as Stage, TranscriptEntry } from '../../contract/cal
 import { AgentVoice } from './speaking/agent-voice.js';
 import { BargeIn } from './hearing/barge-in.js';
 import { CallerTurn } from './hearing/caller-turn.js';
-import { type ConversationState, leftBy } from '../../conversation/state.js';
-import {
-  apologyBegun,
-  due,
-  ended,
-  failed,
-  missed,
-  saidAll,
-  silenced,
-  type Trouble,
-  type TroubleStep,
-} from '../../conversation/trouble.js';
+import { isHeld } from '../../conversation/floor.js';
+import type { ConversationState } from '../../conversation/state.js';
+import type { Recourse, Trouble } from '../../conversation/trouble.js';
 import { type Beginning, beginningOf, firstWordsOf, languageLeft, toGreeting } from '../beginning.js';
 import { Conversation } from '../conversation.js';
 import { PipelineDriver } from './driver.js';
@@ -53,7 +44,8 @@ export class PipelineCall implements Engine {
   readonly #recognition: Recognition;
   /** What the call fails for, or did without. */
   #failure: EngineFailure | undefined;
-  #held = false;
+  /** What has failed last. */
+  #failed: { readonly stage: Stage; readonly failure: EngineFailure } | undefined;
   #state: 'new' | 'live' | 'ending' | 'handed-over' | 'closed' = 'new';
 
   constructor(context: EngineContext, options: PipelineCallOptions) {
@@ -71,11 +63,25 @@ export class PipelineCall implements Engine {
       providers: options.providers,
       voices: voicesOf(languages),
     });
-    const conversation = new Conversation(clock, beginning.state);
+    const state = (fact: EngineFact) => this.#fact(fact);
+    const idle = () => this.#spoken.words.idle;
+    const conversation = new Conversation({
+      clock,
+      state: beginning.state,
+      policy: {
+        interruptible: options.interruptible,
+        keysInterrupt: settings.keysInterrupt,
+        get idle() {
+          return idle();
+        },
+        endsTurns: false,
+        transcribesCaller: false,
+      },
+      fact: state,
+    });
     this.#beginning = beginning;
     this.#conversation = conversation;
     this.#usage = new UsageMeter(context, () => this.#turns.userIndex);
-    const state = (fact: EngineFact) => this.#fact(fact);
     for (const fact of beginning.facts) state(fact);
     const roster = new ProviderRoster({
       context,
@@ -92,7 +98,7 @@ export class PipelineCall implements Engine {
       remedies: roster.listener('stt'),
       isHearing: () => this.#isHearing,
       words: (text, how) =>
-        this.#attempt('engine', () => this.#caller.recognized(text, { ...how, isHeld: this.#held })),
+        this.#attempt('engine', () => this.#caller.recognized(text, { ...how, isHeld: this.#isHeld })),
       settled: () => this.#caller.settled(),
       withdrawn: () => this.#attempt('engine', () => this.#caller.withdrawn()),
       heardAgain: () => this.#attempt('engine', () => this.#caller.heardAgain()),
@@ -126,7 +132,6 @@ export class PipelineCall implements Engine {
       get systemPrompt() {
         return spoken.instructions;
       },
-      fact: state,
       news: () => this.#attempt('engine', () => this.#conversation.tell({ type: 'news' })),
       tools: takeover?.tools,
       box: options.tools,
@@ -146,7 +151,7 @@ export class PipelineCall implements Engine {
       lexicon,
       fillers: spoken.fillers,
       isRecognizedLate: options.stt.writesAfterwards === true,
-      maySpeak: () => this.#state === 'live' && !this.#held,
+      maySpeak: () => this.#state === 'live' && !this.#isHeld,
       events: {
         sounds: () => this.#attempt('engine', () => this.#conversation.look()),
         finished: (outcome) => this.#attempt('engine', () => this.#finished(outcome)),
@@ -183,30 +188,17 @@ export class PipelineCall implements Engine {
       bargeIn: new BargeIn({ voicedMs, words: interruptAfterWords, lexicon }),
       wait: options.wait,
       answer: this.#language.answer,
-      policy: {
-        interruptible: options.interruptible,
-        keysInterrupt: settings.keysInterrupt,
-        get idle() {
-          return spoken.words.idle;
-        },
-        endsTurns: false,
-      },
-      isListening: () => this.#isListening,
+      hasVoice: () => this.#stages.voice !== undefined,
       finishUtterance: () => this.#finishUtterance(),
       spoken: spoken.spoken,
       wordless: () => this.#recognition.wordless(),
     });
     conversation.drivenBy(this.#driver, {
-      fact: state,
       attempt: (task) => this.#attempt('engine', task),
       context,
       ends: (reason) => this.#end(reason),
+      recourse: (recourse, { isFirst }) => this.#follow(recourse, { isFirst }),
     });
-    conversation.whenDue('trouble', () =>
-      this.#attempt('engine', () =>
-        this.#follow(due(this.#trouble, { isAudible: this.#agent.isAudible, at: clock.now() })),
-      ),
-    );
   }
 
   start(): void {
@@ -258,13 +250,13 @@ export class PipelineCall implements Engine {
   }
 
   request(request: SpokenRequest): boolean {
-    if (!this.#isHearing || this.#driver.isLeaving) return false;
+    if (!this.#isHearing || this.#conversation.isLeaving) return false;
     this.#attempt('engine', () => this.#conversation.tell(toInput(request)));
     return true;
   }
 
   inform(text: string): void {
-    this.#turns.noted(text);
+    this.#conversation.tell({ type: 'noted', text });
   }
 
   markPlayed(name: string): void {
@@ -272,23 +264,20 @@ export class PipelineCall implements Engine {
   }
 
   hold(): void {
-    if (this.#state !== 'live' || this.#held) return;
-    this.#held = true;
+    if (this.#state !== 'live' || this.#isHeld) return;
     this.#attempt('engine', () => {
       this.#caller.interruptListening();
       this.#conversation.tell({ type: 'hold' });
-      this.#follow(silenced(this.#trouble));
     });
   }
 
   resume(how: Resumption): void {
-    if (!this.#held) return;
-    this.#held = false;
+    if (!this.#isHeld) return;
     if (this.#state === 'live')
       this.#attempt('engine', () => this.#conversation.tell({ type: 'resume', how }));
-    const isOver = this.#state !== 'live' || this.#driver.isLeaving;
+    const isOver = this.#state !== 'live' || this.#conversation.isLeaving;
     if (this.#trouble.phase !== 'unheard' || this.#failure === undefined || isOver) return;
-    this.#trouble = missed(this.#trouble);
+    this.#conversation.tell({ type: 'missed' });
     this.#failWith('stt', this.#failure);
   }
 
@@ -297,8 +286,8 @@ export class PipelineCall implements Engine {
     const unheardSince = [this.#caller.forgetOpen()];
     const awaitedSince = this.#trouble.phase === 'over' ? this.#trouble.awaitedSince : null;
     const troubledSince = [awaitedSince, this.#recognition.deafSince];
-    const standing = this.#driver.giveUp({ isHeld: this.#held });
-    const state = leftBy(this.state, { ...standing, unheardSince, troubledSince });
+    this.#driver.giveUp({ unheardSince, troubledSince });
+    const { state } = this.#conversation;
     this.#state = 'handed-over';
     this.#free();
     return { state, tools: tools && { runs: this.#turns.running, close: () => tools.close() } };
@@ -319,7 +308,11 @@ export class PipelineCall implements Engine {
   }
 
   get #isListening(): boolean {
-    return this.#isHearing && !this.#held;
+    return this.#isHearing && !this.#isHeld;
+  }
+
+  get #isHeld(): boolean {
+    return isHeld(this.#conversation.floor);
   }
 
   /** May open a barge-in that our own detector does not hear. */
@@ -346,8 +339,7 @@ export class PipelineCall implements Engine {
 
   #finished(outcome: ReplySplit): void {
     this.#driver.finished(outcome);
-    if (this.#isFailing) this.#follow(saidAll(this.#trouble));
-    else this.#conversation.tell({ type: 'over' });
+    this.#conversation.tell({ type: 'over' });
   }
 
   /** A provider has failed: whether the caller hears of it, and from whom, `conversation/trouble` says. */
@@ -358,35 +350,23 @@ export class PipelineCall implements Engine {
   }
 
   #failWith(stage: Stage, failure: EngineFailure, { isPassing } = { isPassing: false }): void {
-    const { hasFallback = false, clock } = this.#context;
-    const wasFailing = this.#isFailing;
-    const step = failed(this.#trouble, {
+    this.#failed = { stage, failure };
+    this.#conversation.tell({
+      type: 'failed',
       stage,
       isPassing,
-      hasFallback,
-      isLeaving: this.#driver.isLeaving,
-      hasVoice: this.#stages.voice !== undefined,
-      isHeld: this.#held,
+      hasFallback: this.#context.hasFallback === true,
       isAwaited: this.#agent.isBusy,
       awaitedSince: this.#agent.awaitedSince ?? null,
-      wait: this.#options.wait.value,
-      at: clock.now(),
     });
-    const { type } = step.recourse;
-    if (type === 'apologize-for-turn') this.#fact(this.#roster.passing(stage, failure.code));
-    else if (type !== 'nothing') {
-      if (!wasFailing) this.#failure = failure;
-      this.#caller.interruptListening();
-      this.#conversation.tell({ type: type === 'do-without' ? 'goes-on' : 'failing' });
-      if (type === 'do-without') this.#fact(this.#roster.dispensable(stage, failure.code));
-    }
-    this.#follow(step);
+    this.#failed = undefined;
   }
 
-  #follow({ trouble, recourse }: TroubleStep): void {
-    this.#trouble = trouble;
+  /** What follows on a failure, or on what has become of the apology for one. */
+  #follow(recourse: Recourse, { isFirst }: { isFirst: boolean }): void {
     const { wait } = this.#options;
     const { apologies } = this.#spoken.words.setPhrases;
+    if (this.#failed !== undefined) this.#tellFailed(this.#failed, recourse, { isFirst });
     switch (recourse.type) {
       case 'nothing':
       case 'do-without':
@@ -411,12 +391,27 @@ export class PipelineCall implements Engine {
     }
   }
 
+  #tellFailed(
+    { stage, failure }: { readonly stage: Stage; readonly failure: EngineFailure },
+    { type }: Recourse,
+    { isFirst }: { isFirst: boolean },
+  ): void {
+    this.#failed = undefined;
+    if (type === 'apologize-for-turn') {
+      this.#fact(this.#roster.passing(stage, failure.code));
+      return;
+    }
+    if (isFirst) this.#failure = failure;
+    this.#caller.interruptListening();
+    if (type === 'do-without') this.#fact(this.#roster.dispensable(stage, failure.code));
+  }
+
   /** The voice gives the first audio of a sentence of it, which is not with the playout. */
   #apologyBegins(): void {
-    const trouble = this.#trouble;
+    const { trouble } = this.#conversation.state;
     if (trouble.phase !== 'apologizing' || trouble.hasBegun) return;
-    const { clock, playout } = this.#context;
-    this.#trouble = apologyBegun(trouble, clock.now());
+    const { playout } = this.#context;
+    this.#conversation.tell({ type: 'apology.begun' });
     const silentSince = Math.max(trouble.silentSince, this.#options.wait.soundsUntil);
     playout.onNextFrameSent((at) =>
       this.#fact({ type: 'apology.spoken', waitedMs: Math.max(0, at - silentSince) }),
@@ -427,27 +422,15 @@ export class PipelineCall implements Engine {
     return this.#conversation.state.trouble;
   }
 
-  set #trouble(trouble: Trouble) {
-    this.#conversation.change({ trouble });
-  }
-
-  /** The call cannot go on. */
-  get #isFailing(): boolean {
-    const { phase } = this.#trouble;
-    return phase === 'apologizing' || phase === 'over';
-  }
-
   #end(reason: 'agent-hangup' | 'provider-failed' | 'idle'): void {
     if (this.#state !== 'live') return;
     this.#state = 'ending';
-    this.#trouble = ended(this.#trouble);
     this.#caller.interruptListening();
     this.#conversation.tell({ type: 'ending' });
     this.#context.endCall(reason, reason === 'provider-failed' ? this.#failure : undefined);
   }
 
   #free(): void {
-    this.#trouble = ended(this.#trouble);
     this.#recognition.close();
     this.#caller.close();
     this.#stages.close();

@@ -3,18 +3,12 @@ import {
   type Awaited,
   beginWait,
   endWait,
-  excuse,
-  isTakenOver,
   isWaiting,
   leftMs,
   minAnswerMs,
   NOBODY_WAITS,
-  takeOverWait,
   type Wait,
   waitedMs,
-  withoutSound,
-  withSound,
-  withWords,
 } from '../../conversation/wait.js';
 import type { Patience } from '../../providers/patience.js';
 import type { Conversation } from '../conversation.js';
@@ -39,82 +33,69 @@ export class CallerWait {
    */
   begins(conversation: Conversation, { isReplaceable }: { isReplaceable: boolean }): void {
     this.#conversation = conversation;
-    this.#wait = takeOverWait({ ...NOBODY_WAITS, isReplaceable }, this.#wait, this.#now);
+    conversation.tell({ type: 'starts', isReplaceable });
   }
 
   get minAnswerMs(): number {
-    return minAnswerMs(this.#wait);
+    return minAnswerMs(this.value);
   }
 
   /** The caller waits since then, unless they did so already. */
   begin(since: number, minMs = 0): void {
-    this.#wait = beginWait(this.#wait, { since, minMs, at: this.#now });
+    this.#conversation?.tell({ type: 'wait.begun', since, minMs });
   }
 
   /** The caller has been answered, is owed nothing, or makes a sound. */
   end(): void {
-    this.#wait = endWait(this.#wait, this.#now);
-  }
-
-  get isTakenOver(): boolean {
-    return isTakenOver(this.#wait, this.#now);
+    this.#conversation?.tell({ type: 'wait.over' });
   }
 
   get isOn(): boolean {
-    return isWaiting(this.#wait, this.#now);
+    return isWaiting(this.value, this.#now);
   }
 
   hasWords(has: boolean): void {
-    this.#wait = withWords(this.#wait, { has, at: this.#now });
+    this.#conversation?.tell({ type: 'words.ready', has });
   }
 
   /** As it stands. */
   get value(): Wait {
-    return this.#wait;
+    return this.#conversation?.state.watch.wait ?? NOBODY_WAITS;
   }
 
   /** The wait of a caller who was told nothing of a failure, in a silence that began then. */
   untold(silentSince: number): Wait {
-    return beginWait(endWait(this.#wait, this.#now), { since: silentSince, at: this.#now });
+    return beginWait(endWait(this.value, this.#now), { since: silentSince, at: this.#now });
   }
 
   get soundsUntil(): number {
-    return this.#wait.soundsUntil ?? Number.NEGATIVE_INFINITY;
+    return this.value.soundsUntil ?? Number.NEGATIVE_INFINITY;
   }
 
   sounds(until: number): void {
-    this.#wait = withSound(this.#wait, until);
+    this.#conversation?.tell({ type: 'sounds', until });
   }
 
   silenced(): void {
-    this.#wait = withoutSound(this.#wait, this.#now);
+    this.#conversation?.tell({ type: 'silenced' });
   }
 
   excuse(from: number): void {
-    this.#wait = excuse(this.#wait, { from, at: this.#now });
+    this.#conversation?.tell({ type: 'excused', from });
   }
 
   leftMs(): number {
-    return leftMs(this.#wait, 'any', this.#now);
+    return leftMs(this.value, 'any', this.#now);
   }
 
   get #now(): number {
     return this.#conversation?.now ?? 0;
   }
 
-  get #wait(): Wait {
-    return this.#conversation?.state.watch.wait ?? NOBODY_WAITS;
-  }
-
-  set #wait(wait: Wait) {
-    const conversation = this.#conversation;
-    conversation?.change({ watch: { ...conversation.state.watch, wait } });
-  }
-
   #patience(awaited: Awaited): CallersPatience {
     return {
-      leftMs: () => leftMs(this.#wait, awaited, this.#now),
-      waitedMs: () => waitedMs(this.#wait, awaited, this.#now),
+      leftMs: () => leftMs(this.value, awaited, this.#now),
+      waitedMs: () => waitedMs(this.value, awaited, this.#now),
     };
   }
 }

@@ -2,25 +2,23 @@
 import type { EndOfTurn, TurnTimes } from '../../conversation/floor.js';
 import type { Clock } from '../../base/clock.js';
 import {
-  type FloorInput,
-  type FloorPolicy,
   type FloorState,
   goodbyeOf,
-  isAside,
-  isLeaving,
+  isHeld,
   isWordForWord,
   owedOf,
   owesMore,
   type Utterance,
   unsaidOf,
   utteranceOf,
-  type View,
   yields,
 } from '../../conversation/floor.js';
 import type { SpokenPiece } from '../../conversation/language.js';
 import { LIMITS } from '../../conversation/limits.js';
 import type { VoiceView } from '../../conversation/phase.js';
 import type { Leaving } from '../../conversation/state.js';
+import { callerIn, type Input, type Live } from '../../conversation/step.js';
+import { answerIn } from '../../conversation/turns.js';
 import type { AgentVoice } from './speaking/agent-voice.js';
 import type { BargeIn, BargeInDecision } from './hearing/barge-in.js';
 import type { CallerTurn } from './hearing/caller-turn.js';
@@ -42,9 +40,8 @@ export interface PipelineDriverOptions {
   readonly bargeIn: BargeIn;
   readonly wait: CallerWait;
   readonly answer: ReplySource;
-  readonly policy: FloorPolicy;
-  /** True while the caller is listened to. */
-  readonly isListening: () => boolean;
+  /** There is a voice. */
+  readonly hasVoice: () => boolean;
   /** Asks the recognizer for what it still has. */
   readonly finishUtterance: () => void;
   /** A turn of the caller is complete, before it is answered: the pieces of it whose language is known. */
@@ -56,19 +53,23 @@ export interface PipelineDriverOptions {
 const MEANINGS = { interrupt: 'interrupted', pause: 'doubted', dismiss: 'signed' } as const;
 
 export class PipelineDriver implements Driver {
-  readonly policy: FloorPolicy;
+  readonly live: Live;
   readonly #options: PipelineDriverOptions;
-  /** The account of what was stopped, or has come to its end, last. */
-  #split: ReplySplit | undefined;
 
   constructor(options: PipelineDriverOptions) {
     this.#options = options;
-    this.policy = options.policy;
-  }
-
-  /** True while the agent says what the call ends with, and nobody has to be heard before it does. */
-  get isLeaving(): boolean {
-    return isLeaving(this.#state, this.view);
+    const { caller, hasVoice } = options;
+    this.live = {
+      get hasVoice() {
+        return hasVoice();
+      },
+      get caller() {
+        const { text, hasKeys, isSounding, isActive } = caller;
+        return { hasText: text !== '', hasKeys, isSounding, isActive };
+      },
+      isCaughtUp: false,
+      awaitsTools: false,
+    };
   }
 
   /** A frame of the caller has passed. */
@@ -92,8 +93,8 @@ export class PipelineDriver implements Driver {
 
   /** The caller has gone quiet, or speaks without end. */
   quiet(end: EndOfTurn): void {
-    const { bargeIn, clock } = this.#options;
-    const isInDoubt = yields(this.#state, clock.now(), this.#options.policy);
+    const { bargeIn, clock, conversation } = this.#options;
+    const isInDoubt = yields(this.#state, clock.now(), conversation.policy);
     const decision = isInDoubt ? bargeIn.silence() : 'wait';
     const means = decision === 'wait' || decision === 'pause' ? 'unknown' : MEANINGS[decision];
     this.#tell({ type: 'quiet', end, means });
@@ -107,18 +108,17 @@ export class PipelineDriver implements Driver {
 
   /** All of a reply was heard. `over` follows, unless the call has failed. */
   finished(outcome: ReplySplit): void {
-    this.#split = outcome;
-    this.#options.bargeIn.reset();
-    this.#options.caller.agentSaid(outcome.heard);
-    this.#tell({ type: 'finished' });
+    const { bargeIn, caller, turns } = this.#options;
+    bargeIn.reset();
+    caller.agentSaid(outcome.heard);
+    this.#tell({ type: 'finished', answer: turns.accountOf(outcome) });
   }
 
   /** Ends what is being said, and the open turn. */
   stop(): void {
-    const { agent, turns } = this.#options;
-    const split = agent.interrupt();
+    const split = this.#options.agent.interrupt();
     this.#tell({ type: 'end' });
-    turns.complete(split ?? NOTHING, { interrupted: split !== undefined });
+    this.#complete(split ?? NOTHING, { interrupted: split !== undefined });
   }
 
   /** The call is over. What was said and heard so far stands; words that nobody answered belong to the turn that is open. */
@@ -129,32 +129,39 @@ export class PipelineDriver implements Driver {
 
   /**
    * Another engine takes the call over: as `close`, but that tools which run go on, and that words which nobody answered are a turn in
-   * any case. `isHeld`: nobody listens, and what was cut off was so by that. `isCutOff`: the agent owed something, or was in the middle
-   * of it. `goodbye`: what was left of what the call was to end with. `rest`: the same of other words that nobody has to be asked for.
+   * any case. The state is what it begins with.
    */
-  giveUp({ isHeld }: { isHeld: boolean }): Pick<Leaving, 'isCutOff' | 'goodbye' | 'rest'> {
-    const { agent, turns } = this.#options;
+  giveUp({ unheardSince, troubledSince }: Pick<Leaving, 'unheardSince' | 'troubledSince'>): void {
+    const { agent, conversation, turns } = this.#options;
     const { floor, manner } = this.#state;
     const utterance = utteranceOf(this.#state);
     const rest = 'rest' in floor ? owedOf(floor.rest) : null;
     const isKnown = isWordForWord(this.#state);
     const split = agent.giveUp();
-    const unsaid = split === undefined ? (isHeld ? rest : null) : unsaidOf(utterance, manner, split);
-    const goodbye = goodbyeOf(unsaid, this.view);
+    const unsaid =
+      split === undefined ? (isHeld(this.#state) ? rest : null) : unsaidOf(utterance, manner, split);
+    const goodbye = goodbyeOf(unsaid, { caller: callerIn(conversation.state, this.live) });
     this.#tell({ type: 'end' });
     this.#conclude(split ?? NOTHING, { isLast: false });
-    return {
-      isCutOff: owesMore(utterance) || rest !== null || turns.isOwed || turns.hasNews,
-      goodbye,
-      rest: isKnown ? unsaid : null,
-    };
+    this.#tell({
+      type: 'leaves',
+      answer: turns.accountOf(conversation.turns.open === null ? NOTHING : (split ?? NOTHING)),
+      interrupted: split !== undefined && split.unheard !== '',
+      leaving: {
+        isCutOff: owesMore(utterance) || rest !== null,
+        goodbye,
+        rest: isKnown ? unsaid : null,
+        unheardSince,
+        troubledSince,
+      },
+    });
   }
 
   get #state(): FloorState {
     return this.#options.conversation.floor;
   }
 
-  #tell(input: FloorInput): void {
+  #tell(input: Input): void {
     this.#options.conversation.tell(input);
   }
 
@@ -166,53 +173,31 @@ export class PipelineDriver implements Driver {
     return this.#options.agent.sound;
   }
 
-  get view(): View {
-    const { agent, caller, turns, wait, isListening } = this.#options;
-    const { text, hasKeys, isSounding, isActive } = caller;
-    return {
-      isListening: isListening(),
-      maySpeak: agent.maySpeak,
-      caller: { hasText: text !== '', hasKeys, isSounding, isActive },
-      // Looked up where it is asked for: it takes a look at the whole conversation.
-      turn: turns,
-      isTakenOver: wait.isTakenOver,
-      isAwaited: false,
-      isCaughtUp: false,
-      awaitsTools: false,
-    };
-  }
-
   #decide(decision: BargeInDecision): void {
     if (decision !== 'wait') this.#tell({ type: MEANINGS[decision] });
   }
 
   perform(effect: DriverEffect): void {
-    const { agent, bargeIn, caller, clock, turns, wait } = this.#options;
+    const { agent, bargeIn, caller, clock, turns } = this.#options;
     switch (effect.type) {
-      case 'say': {
-        const { utterance } = effect;
-        const latency = isAside(utterance) ? turns.aside() : turns.open('', clock.wallNow()).latency;
-        this.#begin(utterance, { latency });
+      case 'say':
+        this.#begin(effect.utterance, { latency: turns.latencyOf(effect.answer) });
         break;
-      }
       case 'answer':
         this.#answer(effect.utterance, effect.times);
         break;
       case 'answer-again': {
         const { awaited } = turns;
-        const { isPostponed: isPutOff } = effect;
-        const { index, latency } = turns.open('', clock.wallNow(), { isPutOff });
-        this.#begin(effect.utterance, {
-          latency,
-          awaited,
-          answers: { turnIndex: index, since: clock.now() },
-        });
+        const { turnIndex } = effect.answer;
+        const answers = { turnIndex, since: clock.now() };
+        this.#begin(effect.utterance, { latency: turns.latencyOf(effect.answer), awaited, answers });
         break;
       }
       case 'stop': {
-        this.#split = agent.interrupt();
-        if (this.#split !== undefined) bargeIn.reset();
-        this.#tell({ type: 'stopped', account: this.#split ?? null });
+        const split = agent.interrupt();
+        if (split !== undefined) bargeIn.reset();
+        const answer = split === undefined ? null : turns.accountOf(split);
+        this.#tell({ type: 'stopped', account: split ?? null, answer });
         break;
       }
       case 'pause':
@@ -245,42 +230,23 @@ export class PipelineDriver implements Driver {
       case 'heard-nothing':
         agent.heardNothing();
         break;
-      case 'complete-turn': {
-        const split = effect.with === 'account' ? this.#split : undefined;
-        turns.complete(split ?? NOTHING, { interrupted: effect.interrupted });
-        if (effect.isAnswered === true) turns.answered();
-        break;
-      }
-      case 'drop-answer':
-        if (this.#split !== undefined) turns.dropAnswer(this.#split);
-        break;
-      case 'wait':
-        wait.begin(effect.since);
-        break;
-      case 'wait-over':
-        wait.end();
-        break;
-      // Asked of whoever ends turns by itself alone.
-      case 'respond':
-      case 'expect-answer':
-      case 'begin-answer':
-      case 'suppress':
-      case 'postpone-tools':
-      case 'tell-keys':
-      case 'interruptible':
+      // The rest is asked of whoever ends turns by itself alone.
+      default:
         break;
     }
   }
 
   /** Who has said something new is answered without the tools that still run. */
   #answer(utterance: Utterance | null, times: TurnTimes | null): void {
-    const { caller, clock, turns } = this.#options;
+    const { caller, clock, conversation, turns } = this.#options;
     const { said, startedAt, pieces } = caller.take(turns.userIndex);
-    const { index, latency } = turns.open(said, startedAt);
-    this.#options.spoken(pieces, index);
+    this.#tell({ type: 'answers', text: said, startedAt });
+    const answer = answerIn(conversation.turns);
+    const latency = turns.latencyOf(answer);
+    this.#options.spoken(pieces, answer.turnIndex);
     if (times !== null) latency.callerFinished(times, clock.now());
     const since = times?.speechEndedAt ?? clock.now();
-    this.#begin(utterance, { latency, answers: { turnIndex: index, since } });
+    this.#begin(utterance, { latency, answers: { turnIndex: answer.turnIndex, since } });
   }
 
   #begin(
@@ -301,14 +267,18 @@ export class PipelineDriver implements Driver {
   }
 
   #conclude(split: SpokenSplit, { isLast }: { isLast: boolean }): void {
-    const { caller, turns } = this.#options;
+    const { caller, conversation, turns } = this.#options;
     const end = { interrupted: split.unheard !== '' };
-    if (split.heard !== '') turns.complete(split, end);
-    const isOpen = turns.userText !== undefined;
+    if (split.heard !== '') this.#complete(split, end);
+    const isOpen = conversation.turns.open !== null;
     const { said, startedAt } = caller.take(turns.userIndex);
-    if (said !== '' && (isOpen || !isLast)) turns.open(said, startedAt);
-    if (isOpen && !isLast) turns.giveUp(split, end);
-    else if (isOpen) turns.complete(split, end);
-    else turns.complete(NOTHING, { interrupted: false });
+    if (said !== '' && (isOpen || !isLast)) this.#tell({ type: 'answers', text: said, startedAt });
+    // What is open then, whoever goes on completes.
+    if (!isOpen) this.#complete(NOTHING, { interrupted: false });
+    else if (isLast) this.#complete(split, end);
+  }
+
+  #complete(split: ReplySplit | SpokenSplit, { interrupted }: { interrupted: boolean }): void {
+    this.#tell({ type: 'completed', answer: this.#options.turns.accountOf(split), interrupted });
   }
 }

@@ -1,5 +1,5 @@
 // The language that a call is in: what the agent says in it, and when the call goes on in another one.
-import { type SpokenPiece, turnSpoken } from '../../conversation/language.js';
+import type { SpokenPiece } from '../../conversation/language.js';
 import type { Conversation } from '../conversation.js';
 import type { EngineFact } from '../engine.js';
 import {
@@ -57,9 +57,8 @@ export class SpokenLanguage {
     const { conversation, languages, roster, stages, fact } = this.#options;
     if (languages.length === 1) return;
     const { language: before } = conversation.state;
-    const language = turnSpoken(before, { pieces, turnIndex }, tagsOf(languages));
-    if (language === before) return;
-    conversation.change({ language });
+    conversation.tell({ type: 'language.heard', pieces, turnIndex, languages: tagsOf(languages) });
+    const { language } = conversation.state;
     if (language.tag === null || language.tag === before.tag) return;
     this.#words = wordsIn(languages, language.tag);
     const provider = roster.speaks(this.#voice);

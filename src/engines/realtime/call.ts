@@ -3,11 +3,10 @@
 import type { Resumption } from '../../conversation/floor.js';
 import type { AudioFormat } from '../../audio/format.js';
 import { isHeardOut } from '../../conversation/trouble.js';
-import { ready } from '../../conversation/watch.js';
 import type { RealtimeEvents } from '../../providers/realtime-model.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, Takeover } from '../engine.js';
 import { type SpokenRequest, toInput } from '../spoken-request.js';
-import { type ConversationState, type Leaving, leftBy } from '../../conversation/state.js';
+import type { ConversationState, Leaving } from '../../conversation/state.js';
 import { type Beginning, beginningOf, firstWordsOf, toGreeting } from '../beginning.js';
 import { Conversation } from '../conversation.js';
 import { keysAsText, PressedKeys } from '../pressed-keys.js';
@@ -25,6 +24,8 @@ import { TOO_MANY } from '../tools/tool-box.js';
 import { UsageMeter } from '../usage-meter.js';
 
 const NOBODY_WAITS = { isCutOff: false, goodbye: undefined, troubledSince: [] };
+
+const NOTHING = { heard: '', unheard: '' };
 
 export class RealtimeCall implements Engine {
   readonly mode = 'realtime';
@@ -54,38 +55,33 @@ export class RealtimeCall implements Engine {
   constructor(context: EngineContext, options: RealtimeCallOptions) {
     this.#context = context;
     this.#options = options;
-    const { clock, takeover, hasFallback = false, unansweredMs } = context;
-    const { model, systemPrompt, language, tools, turnTaking, firstMessage } = options;
+    const { clock, takeover } = context;
+    const { model, systemPrompt, language, tools, turnTaking, firstMessage, interruptible, idle } = options;
+    const { transcribesCaller } = model;
+    const { keysInterrupt } = turnTaking;
     const beginning = beginningOf(context, {
       hasGreeting: firstMessage !== '',
-      transcribesCaller: model.transcribesCaller,
+      transcribesCaller,
       repeat: options.repeat,
       languages: options.tags,
       providers: options.providers,
     });
-    const conversation = new Conversation(clock, beginning.state);
+    const state = (fact: EngineFact) => this.#fact(fact);
+    const conversation = new Conversation({
+      clock,
+      state: beginning.state,
+      policy: { interruptible, keysInterrupt, idle, endsTurns: true, transcribesCaller },
+      fact: state,
+    });
     this.#beginning = beginning;
     this.#conversation = conversation;
     const { owed } = beginning.state;
     const isGreeting =
       owed.kind === 'greeting' || (owed.kind === 'rest' && owed.manner.interruptible === false);
     this.#usage = new UsageMeter(context, () => this.#turns.paidIndex);
-    const state = (fact: EngineFact) => this.#fact(fact);
     for (const fact of beginning.facts) state(fact);
-    this.#turns = new TurnBook({
-      conversation,
-      transcribesCaller: model.transcribesCaller,
-      tools: takeover?.tools,
-      box: tools,
-      fact: state,
-    });
-    this.#watch = new RealtimeWatch({
-      conversation,
-      late: () => this.#attempt(() => this.#driver.respond()),
-      silent: () => this.#lose(silent('realtime model')),
-      isReplaceable: hasFallback,
-      unansweredMs,
-    });
+    this.#turns = new TurnBook({ conversation, tools: takeover?.tools, box: tools });
+    this.#watch = new RealtimeWatch(conversation);
     this.#line = new RealtimeLine({
       context,
       model,
@@ -125,7 +121,6 @@ export class RealtimeCall implements Engine {
       turns: this.#turns,
       tools: this.#tools,
       watch: this.#watch,
-      silent: () => this.#lose(silent('realtime model')),
       caughtUp: () => {
         this.#attempt(() => this.#driver.settle());
         this.#outlive();
@@ -133,20 +128,21 @@ export class RealtimeCall implements Engine {
       tooMuch: () => this.#tooMuch(),
     });
     conversation.drivenBy(this.#driver, {
-      fact: state,
       attempt: (task) => this.#attempt(task),
       context,
       ends: (reason) => this.#end(reason),
+      silent: () => this.#lose(silent('realtime model')),
     });
   }
 
   start(): void {
     if (this.#state !== 'new') return;
     this.#state = 'live';
-    this.#watch.opening();
+    const isAwaited = this.#watch.value.wait.since !== null;
+    this.#conversation.tell({ type: 'starts', isReplaceable: this.#context.hasFallback === true });
     this.#deafSince = this.state.unheardSince ?? this.#conversation.now;
     if (!this.#line.open()) return;
-    this.#begin();
+    this.#begin({ isAwaited });
     this.#conversation.look();
   }
 
@@ -173,7 +169,7 @@ export class RealtimeCall implements Engine {
   }
 
   request(request: SpokenRequest): boolean {
-    if (this.#state !== 'live' || this.#driver.isLeaving) return false;
+    if (this.#state !== 'live' || this.#conversation.isLeaving) return false;
     // Of a model that is gone what it has said is heard out: the next one says it.
     const interrupts = request.interrupts && this.#gone === undefined;
     this.#attempt(() => this.#conversation.tell(toInput({ ...request, interrupts })));
@@ -181,7 +177,7 @@ export class RealtimeCall implements Engine {
   }
 
   inform(text: string): void {
-    this.#turns.noted(text);
+    this.#conversation.tell({ type: 'noted', text });
     this.#line.ask((session) => session.addText({ role: 'system', text }));
   }
 
@@ -193,7 +189,7 @@ export class RealtimeCall implements Engine {
     if (this.#state !== 'live' || this.#driver.isHeld) return;
     if (this.#gone !== undefined) this.#fail(this.#gone.error);
     this.#attempt(() => {
-      this.#driver.hold();
+      this.#conversation.tell({ type: 'hold' });
       this.#keys.take();
     });
   }
@@ -205,13 +201,13 @@ export class RealtimeCall implements Engine {
 
   handOver(): Takeover {
     this.#cutOff();
-    const { lost } = this.#watch.value;
-    const { since, isUnheard } = this.#turns.giveUp();
-    const state = leftBy(this.state, {
-      ...this.#standing,
-      isUnheard: isUnheard && !this.#isHalfHeard,
-      unheardSince: [since, lost?.since, this.#deafSince],
+    this.#conversation.tell({
+      type: 'leaves',
+      answer: this.#turns.accountOf(NOTHING),
+      interrupted: false,
+      leaving: { ...this.#standing, isUnheard: !this.#isHalfHeard, unheardSince: [this.#deafSince] },
     });
+    const { state } = this;
     this.#free('handed-over');
     return { state, tools: { runs: this.#turns.running, close: () => this.#tools.close() } };
   }
@@ -221,7 +217,7 @@ export class RealtimeCall implements Engine {
     // Also after `handOver`: nobody has gone on in a turn that was open.
     this.#tools.close();
     this.#driver.conclude();
-    this.#turns.close();
+    this.#conversation.tell({ type: 'closed' });
     this.#free('closed');
   }
 
@@ -234,32 +230,35 @@ export class RealtimeCall implements Engine {
     const events: CallEvents = {
       ready: () => {
         this.#deafSince = undefined;
-        this.#watch.tell(ready);
+        this.#conversation.tell({ type: 'ready' });
       },
-      speechStarted: () => this.#driver.callerSpeaks(),
+      speechStarted: () => this.#conversation.tell({ type: 'caller.speaks' }),
       interrupted: () => this.#conversation.tell({ type: 'cut-off' }),
-      speechEnded: (speech) => this.#driver.callerFinished(speech),
-      userText: ({ itemId, text, final }) => this.#turns.heard(itemId, text, { isFinal: final }),
-      responseStarted: () => this.#conversation.tell({ type: 'began' }),
+      speechEnded: (speech) => this.#conversation.tell({ type: 'caller.finished', ...speech }),
+      userText: ({ itemId, text, final: isFinal }) =>
+        this.#conversation.tell({ type: 'caller.text', itemId, text, isFinal }),
+      responseStarted: () =>
+        this.#conversation.tell({ type: 'began', isMore: this.#driver.speech?.hasAudio === true }),
       audio: ({ itemId, audio }) => this.#driver.audio(itemId, audio),
       text: ({ itemId, delta }) => this.#driver.text(itemId, delta),
       heardText: ({ itemId, text }) => this.#driver.speech?.replaceText(itemId, text),
       responseEnded: (end) => this.#driver.responseEnded(end),
       usage: (usage) => countRealtime(this.#usage, usage),
-      resumable: (session) => this.#conversation.change({ session }),
+      resumable: (session) => this.#conversation.tell({ type: 'resumable', session }),
       lost: ({ agoMs } = { agoMs: 0 }) => {
         const { speech } = this.#driver;
-        this.#turns.lost({ isAnswered: speech?.hasAudio === true || (speech?.roundCount ?? 0) > 0 });
+        const isAnswered = speech?.hasAudio === true || (speech?.roundCount ?? 0) > 0;
         // Before the next connection is told the conversation.
         this.#driver.breakOff();
-        this.#watch.lost(agoMs);
+        const { unansweredMs } = this.#context;
+        const knownMs = unansweredMs === undefined ? null : (unansweredMs() ?? 0);
+        this.#conversation.tell({ type: 'connection.lost', agoMs, unansweredMs: knownMs, isAnswered });
       },
       reconnected: ({ isPlanned, hearsAgain, ...gap }) => {
         const { callId, logger } = this.#context;
         logger.info({ callId, gapMs: gap.gapMs }, 'the connection to the realtime model is back');
         if (isPlanned !== true) this.#fact(toReconnected('engine', this.#options.model.name, gap));
-        const isRepeated = this.#turns.back();
-        this.#driver.reconnected({ gapMs: gap.gapMs, hearsAgain: hearsAgain === true || isRepeated });
+        this.#driver.reconnected({ gapMs: gap.gapMs, hearsAgain });
       },
       failed: (error) => this.#lose(error),
     };
@@ -287,7 +286,7 @@ export class RealtimeCall implements Engine {
     const { speech } = this.#driver;
     const isWanted = isHeardOut({
       hasFallback,
-      isLeaving: this.#driver.isLeaving,
+      isLeaving: this.#conversation.isLeaving,
       isHeld: this.#driver.isHeld,
       isResponding: speech?.isResponding === true,
       inHandMs: playout.pushedMs - playout.playedMs,
@@ -299,7 +298,7 @@ export class RealtimeCall implements Engine {
     logFailure(this.#context, 'model', error);
     this.#gone = { error };
     this.#deafSince ??= this.#conversation.now;
-    this.#watch.close();
+    this.#conversation.tell({ type: 'watch.closed' });
     this.#line.close();
   }
 
@@ -321,17 +320,18 @@ export class RealtimeCall implements Engine {
   #cutOff(): void {
     if (this.#state !== 'live') return;
     const { isBusy } = this.#driver;
-    const wasAnswering = this.#driver.speech !== undefined && this.#turns.value.open?.isAside === false;
+    const wasAnswering =
+      this.#driver.speech !== undefined && this.#conversation.turns.open?.isAside === false;
     const { wait, lost } = this.#watch.value;
     const keys = this.#keys.take();
-    if (keys !== '') this.#turns.pressed(keysAsText(keys));
+    if (keys !== '') this.#conversation.tell({ type: 'pressed', text: keysAsText(keys) });
     const left = this.#driver.giveUp();
-    this.#isHalfHeard = wasAnswering && !this.#turns.isOpen;
+    this.#isHalfHeard = wasAnswering && this.#conversation.turns.open === null;
     this.#standing = { isCutOff: isBusy, ...left, troubledSince: [wait.since, lost?.since] };
   }
 
   /** Goes on with what an engine before this one has left, or greets. */
-  #begin(): void {
+  #begin({ isAwaited: wasAwaited }: { isAwaited: boolean }): void {
     const { firstMessage, turnTaking } = this.#options;
     const { owed, turns } = this.#beginning.state;
     const runs = [...this.#turns.running];
@@ -343,16 +343,16 @@ export class RealtimeCall implements Engine {
     if (first !== undefined) this.#attempt(() => this.#conversation.tell({ type: 'say', ...first }));
     else if (isAwaited) return;
     // What they said comes again, and the model answers it by itself.
-    else if (owed.kind === 'nothing' && this.#watch.left !== undefined) this.#watch.owes({ isAsked: false });
+    else if (owed.kind === 'nothing' && wasAwaited) this.#conversation.tell({ type: 'owes', isAsked: false });
     else if (owed.kind === 'nothing') this.#conversation.tell({ type: 'resume', how: 'continue' });
-    else this.#attempt(() => this.#driver.respond());
+    else this.#attempt(() => this.#conversation.tell({ type: 'asked' }));
   }
 
   #end(reason: 'agent-hangup' | 'provider-failed' | 'idle'): void {
     if (this.#state !== 'live') return;
     this.#state = 'ending';
     this.#driver.close();
-    this.#watch.close();
+    this.#conversation.tell({ type: 'watch.closed' });
     this.#keys.take();
     this.#line.ask((session) => session.cancel());
     this.#context.endCall(reason, this.#failure);
@@ -361,7 +361,7 @@ export class RealtimeCall implements Engine {
   #free(state: 'handed-over' | 'closed'): void {
     this.#state = state;
     this.#driver.close();
-    this.#watch.close();
+    this.#conversation.tell({ type: 'watch.closed' });
     this.#keys.take();
     this.#line.close();
   }

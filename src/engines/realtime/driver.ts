@@ -1,22 +1,18 @@
 // The floor of a call with a realtime model at work: tells the machine what the caller and the model do, and does what it decides.
 // Whether the model is still any good is judged here, too.
 import {
-  type FloorInput,
-  type FloorPolicy,
   type FloorState,
   type Goodbye,
   isAside,
-  isLeaving,
   type Manner,
   owedOf,
   owesMore,
   type Utterance,
   utteranceOf,
-  type View,
 } from '../../conversation/floor.js';
 import type { VoiceView } from '../../conversation/phase.js';
 import type { Leaving } from '../../conversation/state.js';
-import { back, began, cameToNothing, ended, owesCaller, rest } from '../../conversation/watch.js';
+import type { Input, Live } from '../../conversation/step.js';
 import type { RealtimeEvents } from '../../providers/realtime-model.js';
 import type { Conversation, Driver, DriverEffect } from '../conversation.js';
 import type { EngineContext } from '../engine.js';
@@ -36,59 +32,51 @@ type EventOf<Name extends keyof RealtimeEvents> = Parameters<Required<RealtimeEv
 export interface RealtimeDriverOptions {
   readonly context: Pick<EngineContext, 'playout' | 'clock'>;
   readonly conversation: Conversation;
-  readonly settings: Pick<RealtimeCallOptions, 'interruptible' | 'turnTaking' | 'idle'>;
+  readonly settings: Pick<RealtimeCallOptions, 'turnTaking'>;
   readonly line: RealtimeLine;
   readonly turns: TurnBook;
   readonly tools: RealtimeTools;
   readonly watch: RealtimeWatch;
-  /** The model owed something, was asked for it again, and gave nothing. */
-  readonly silent: () => void;
   /** Everything that came so far has been heard, and no response is under way. */
   readonly caughtUp: () => void;
   /** An answer has more text than anybody would listen to. */
   readonly tooMuch: () => void;
 }
 
-/** A model that breaks so many connections off when it is asked gives no answer on the next one either. */
-const MAX_BARREN = 3;
-
 const NOTHING: AnswerSplit = { heard: '', unheard: '' };
 
-/** What a realtime model knows by itself the machine is not told. */
-const NO_TURN = { userText: undefined, isOwed: false, hasNews: false };
-
 export class RealtimeDriver implements Driver {
-  readonly policy: FloorPolicy;
+  readonly live: Live;
   readonly #options: RealtimeDriverOptions;
   readonly #fillers: RealtimeFillers;
   /** The answer that is on; undefined while the agent has nothing to say. */
   #speech: RealtimeSpeech | undefined;
-  #isCallerSpeaking = false;
   /** Another engine goes on, and brings a goodbye to its end. */
   #isGivenUp = false;
   /** The account of what was stopped, or has come to its end, last. */
   #split: RealtimeSplit | undefined;
-  /** Keys that were pressed, in words. */
-  #pressed = '';
-  /** Connections that were asked, one after the other, and lost before anything was heard. */
-  #barren = 0;
-  /** An answer was empty, and is asked for once more. */
-  #isRepeated = false;
-  /** The caller has heard in this answer that it takes a moment. */
-  #hasFilled = false;
 
   constructor(options: RealtimeDriverOptions) {
     this.#options = options;
     const { context, settings, tools, watch } = options;
-    const { interruptible, turnTaking, idle } = settings;
-    const { fillers: phrases, fillerAfterMs: afterMs, keysInterrupt } = turnTaking;
-    this.policy = { interruptible, keysInterrupt, idle, endsTurns: true };
+    const { fillers: phrases, fillerAfterMs: afterMs } = settings.turnTaking;
+    const isCaughtUp = () => this.#speech?.caughtUp ?? true;
+    this.live = {
+      hasVoice: true,
+      caller: null,
+      get isCaughtUp() {
+        return isCaughtUp();
+      },
+      get awaitsTools() {
+        return tools.isAwaited;
+      },
+    };
     this.#fillers = new RealtimeFillers({
       clock: context.clock,
       phrases,
       afterMs,
       isRunning: () => tools.isRunning,
-      isListening: () => !this.isHeld && !this.#isCallerSpeaking,
+      isListening: () => !this.isHeld && !watch.value.isCallerSpeaking,
       soundsUntil: () => watch.soundsUntil,
       say: (phrase) => this.#fill(phrase),
     });
@@ -102,11 +90,6 @@ export class RealtimeDriver implements Driver {
 
   get isHeld(): boolean {
     return this.#state.floor.phase === 'held';
-  }
-
-  /** True while the agent says what the call ends with, and nobody has to be heard before it does. */
-  get isLeaving(): boolean {
-    return isLeaving(this.#state, this.view);
   }
 
   get speech(): RealtimeSpeech | undefined {
@@ -160,33 +143,17 @@ export class RealtimeDriver implements Driver {
   conclude(): void {
     const { context, turns } = this.#options;
     const split = this.#speech?.stop(context.playout.playedMs) ?? NOTHING;
-    this.#over();
-    turns.complete(split, { interrupted: split.unheard !== '' });
-  }
-
-  /** Nobody listens for a while: the agent stops in this tick. */
-  hold(): void {
-    this.#isCallerSpeaking = false;
-    this.#tell({ type: 'hold' });
-  }
-
-  /** The caller has begun to speak. */
-  callerSpeaks(): void {
-    this.#isCallerSpeaking = true;
-    this.#options.turns.speechStarted();
-    this.#tell({ type: 'caller.active' });
-  }
-
-  callerFinished({ itemId, agoMs }: EventOf<'speechEnded'>): void {
-    this.#isCallerSpeaking = false;
-    this.#options.turns.speechEnded(itemId, { agoMs });
-    this.#tell({ type: 'caller.finished', agoMs });
+    this.#speech = undefined;
+    this.#tell({
+      type: 'completed',
+      answer: turns.accountOf(split),
+      interrupted: split.unheard !== '',
+    });
   }
 
   audio(itemId: string, audio: Uint8Array): void {
     const { line, watch } = this.#options;
     watch.alive();
-    this.#barren = 0;
     const speech = this.#speech;
     if (speech?.isResponding !== true) return;
     const wasDry = speech.isDry;
@@ -201,44 +168,20 @@ export class RealtimeDriver implements Driver {
   responseEnded({ toolCalls: calls, reason }: EventOf<'responseEnded'>): void {
     const { tools, watch } = this.#options;
     const speech = this.#speech;
-    watch.tell(ended);
     if (speech?.isResponding !== true) {
+      this.#tell({ type: 'response.ended', answer: 'none', hasTools: false });
       tools.refuse(calls);
       return;
     }
-    if (calls.length > 0 && reason !== 'interrupted') {
+    const wasCut = reason === 'interrupted';
+    if (calls.length > 0 && !wasCut) {
       if (tools.start(calls, speech)) this.#tell({ type: 'ends' });
       this.#fillers.arm();
     } else tools.refuse(calls);
     // A phrase while a tool ran is no answer.
-    const hasAnswered = this.#hasFilled ? speech.hasResponseAudio : speech.hasAudio;
-    const isEmpty = calls.length === 0 && reason !== 'interrupted' && !hasAnswered;
-    if (isEmpty && this.#cameToNothing(speech)) return;
-    if (!isEmpty) this.#isRepeated = false;
-    speech.responseEnded();
-  }
-
-  respond(): void {
-    const { line, watch } = this.#options;
-    line.ask((session) => session.respond());
-    watch.owes({ isAsked: true });
-  }
-
-  /** An answer without a sound: where one is owed it is asked for once more, and then given up. Returns true for the end of the call. */
-  #cameToNothing(speech: RealtimeSpeech): boolean {
-    const { line, silent, turns, watch } = this.#options;
-    const text = utteranceOf(this.#state)?.text ?? null;
-    const isSure = text !== null || speech.roundCount > 0 || turns.answers === 'words';
-    const wasRepeated = this.#isRepeated;
-    this.#isRepeated = !wasRepeated && (isSure || turns.answers === 'unknown');
-    if (this.#isRepeated) {
-      line.ask((session) => (text === null ? session.respond() : session.say(text)));
-      watch.tell(cameToNothing);
-    } else if (wasRepeated && isSure) {
-      silent();
-      return true;
-    }
-    return false;
+    const hasAnswered = watch.value.hasFilled ? speech.hasResponseAudio : speech.hasAudio;
+    const answer = calls.length > 0 || wasCut || hasAnswered ? 'given' : 'empty';
+    this.#tell({ type: 'response.ended', answer, hasTools: speech.roundCount > 0 });
   }
 
   /** Is the answer over? Tools that were waiting for the caller to have heard everything go on. */
@@ -263,43 +206,27 @@ export class RealtimeDriver implements Driver {
   }
 
   keysComplete(keys: string): void {
-    this.#pressed = keysAsText(keys);
-    this.#tell({ type: 'keys.complete' });
+    this.#tell({ type: 'keys.complete', keys: keysAsText(keys) });
   }
 
-  /**
-   * Another connection knows the conversation as text; what was under way is asked for again, unless it comes by itself.
-   * @throws ProviderError when that has come to nothing too often
-   */
+  /** There is another connection. @throws ProviderError when those before have come to nothing too often */
   reconnected({ gapMs, hearsAgain = false }: EventOf<'reconnected'>): void {
-    const { line, watch } = this.#options;
-    const wasResponding = this.#speech?.isResponding === true;
-    this.#isCallerSpeaking = false;
-    watch.tell(back);
-    if (this.isHeld || !(wasResponding || watch.isOwed)) return;
-    this.#barren += 1;
-    if (this.#barren > MAX_BARREN) throw silent('realtime model');
-    const left = this.breakOff();
-    const isAsked = left !== undefined || !hearsAgain;
-    if (left === '') watch.tell(ended);
-    else {
-      if (isAsked) line.ask((session) => (left === undefined ? session.respond() : session.say(left)));
-      watch.owes({ isAsked, waitedMs: gapMs });
-    }
-    this.#speech?.responseEnded();
-    this.#options.conversation.look();
+    const isResponding = this.#speech?.isResponding === true;
+    this.#tell({ type: 'connection.back', isResponding, hearsAgain, gapMs });
   }
 
   /** Why the call ends with what is said so; undefined where it goes on. A caller who has something to say is not idle. */
   #endReasonOf({ ends }: Manner): Goodbye['reason'] | undefined {
-    return ends === 'idle' && (this.#state.isCallerOwed || this.#isCallerSpeaking) ? undefined : ends;
+    return ends === 'idle' && (this.#state.isCallerOwed || this.#options.watch.value.isCallerSpeaking)
+      ? undefined
+      : ends;
   }
 
   /** Owed to nobody: a model that says nothing now is not given up for it. A response may be under way that has not sounded yet. */
   #fill(phrase: string): void {
     const { line, tools, watch } = this.#options;
     if (!line.isReady || watch.isOwed || this.#speech?.isResponding === true) return;
-    this.#hasFilled = true;
+    this.#tell({ type: 'filler.said' });
     line.ask((session) => {
       if (session.fill !== undefined) session.fill(phrase);
       else if (tools.postpone()) session.respond();
@@ -308,10 +235,10 @@ export class RealtimeDriver implements Driver {
   }
 
   #finished(speech: RealtimeSpeech): void {
-    const { context, tools } = this.#options;
+    const { context, tools, turns } = this.#options;
     tools.settleEnd(speech, this.#state.manner.ends === 'agent-hangup' ? 'ends' : 'goes-on');
     this.#split = speech.stop(context.playout.playedMs);
-    this.#tell({ type: 'finished' });
+    this.#tell({ type: 'finished', answer: turns.accountOf(this.#split) });
     this.#tell({ type: 'over' });
   }
 
@@ -319,65 +246,47 @@ export class RealtimeDriver implements Driver {
     return this.#options.conversation.floor;
   }
 
-  #tell(input: FloorInput): void {
+  #tell(input: Input): void {
     this.#options.conversation.tell(input);
-  }
-
-  /** An answer may follow on tools that an engine before this one has begun. */
-  get isAwaited(): boolean {
-    const { tools, turns, watch } = this.#options;
-    return watch.isOwed || (turns.isOwed && tools.isRunning);
   }
 
   get sound(): VoiceView {
     return { isDry: this.#speech?.isDry === true, isFilling: false };
   }
 
-  get view(): View {
-    const { tools, watch } = this.#options;
-    const isSounding = this.#isCallerSpeaking;
-    return {
-      isListening: !this.isHeld,
-      maySpeak: true,
-      caller: { hasText: false, hasKeys: false, isSounding, isActive: isSounding || watch.isOwed },
-      turn: NO_TURN,
-      isTakenOver: false,
-      isAwaited: watch.isOwed,
-      isCaughtUp: this.#speech?.caughtUp ?? true,
-      awaitsTools: tools.isAwaited,
-    };
-  }
-
   perform(effect: DriverEffect): void {
-    const { line, tools, turns, watch } = this.#options;
+    const { line, tools } = this.#options;
     switch (effect.type) {
       case 'say': {
         const { utterance } = effect;
         const text = utterance?.text ?? null;
-        if (text === null) break;
-        if (isAside(utterance)) turns.aside();
-        else turns.answer();
         // Who was told of the turn may have stopped it.
-        if (utterance === null || utteranceOf(this.#state)?.id !== utterance.id) break;
+        if (utterance === null || text === null || utteranceOf(this.#state)?.id !== utterance.id) break;
         this.#begin(utterance);
         line.ask((session) => session.say(text));
-        watch.owes({ isAsked: true });
         break;
       }
       case 'respond':
-        this.respond();
+        line.ask((session) => session.respond());
         break;
-      case 'expect-answer':
-        watch.tell((owing, at) => owesCaller(owing, { agoMs: effect.agoMs, at }));
+      case 'ask-again': {
+        const { text } = effect;
+        line.ask((session) => (text === null ? session.respond() : session.say(text)));
         break;
+      }
       case 'begin-answer': {
-        watch.tell(began);
-        turns.answer();
-        if (this.#speech?.hasAudio === true) turns.noAside();
         const utterance = utteranceOf(this.#state);
         if (utterance !== undefined) (this.#speech ?? this.#begin(utterance)).responseStarted();
         break;
       }
+      case 'end-response':
+        this.#speech?.responseEnded();
+        break;
+      case 'take-up-response':
+        this.#takeUp(effect);
+        break;
+      case 'barren':
+        throw silent('realtime model');
       case 'suppress':
         line.ask((session) => session.cancel());
         break;
@@ -385,8 +294,7 @@ export class RealtimeDriver implements Driver {
         tools.postpone();
         break;
       case 'tell-keys': {
-        const text = this.#pressed;
-        turns.pressed(text);
+        const { text } = effect;
         line.ask((session) => session.addText({ role: 'user', text }));
         break;
       }
@@ -397,15 +305,8 @@ export class RealtimeDriver implements Driver {
         if (effect.isOwn) line.ask((session) => session.cancel());
         this.#stop();
         break;
-      case 'complete-turn': {
-        const split = effect.with === 'account' ? this.#split : undefined;
-        turns.complete(split ?? NOTHING, { interrupted: effect.interrupted });
-        if (split !== undefined) this.#over();
-        break;
-      }
-      case 'drop-answer':
-        if (this.#split !== undefined) turns.dropAnswer(this.#split);
-        this.#over();
+      case 'answer-over':
+        this.#speech = undefined;
         break;
       // A realtime model hears the caller by itself, and its watch knows how long they wait.
       default:
@@ -414,45 +315,50 @@ export class RealtimeDriver implements Driver {
   }
 
   #stop(): void {
-    const { context, line, tools, watch } = this.#options;
+    const { context, conversation, line, tools, turns } = this.#options;
     const speech = this.#speech;
-    watch.tell(rest);
     if (speech === undefined) {
-      this.#tell({ type: 'stopped', account: null });
+      this.#tell({ type: 'stopped', account: null, answer: null });
       return;
     }
     const split = speech.stop(context.playout.clear());
-    watch.silenced();
+    conversation.tell({ type: 'silenced' });
     for (const item of split.cut) line.ask((session) => session.truncate(item));
     tools.release({ caughtUp: false });
     tools.settleEnd(speech, this.#isGivenUp ? 'ends-later' : 'goes-on');
     this.#split = split;
     const { heard, unheard } = split;
-    this.#tell({
-      type: 'stopped',
-      account: { heard, unheard, rest: '', isOwed: false, goodbye: undefined },
-    });
+    const account = { heard, unheard, rest: '', isOwed: false, goodbye: undefined };
+    this.#tell({ type: 'stopped', account, answer: turns.accountOf(split) });
   }
 
-  /** The answer is over, and with it what was special about it. */
-  #over(): void {
-    this.#speech = undefined;
-    this.#hasFilled = false;
+  /** What was under way on the connection before is asked for again, unless it comes by itself, or is complete. */
+  #takeUp({ hearsAgain, gapMs }: Extract<DriverEffect, { type: 'take-up-response' }>): void {
+    const { conversation, line } = this.#options;
+    const left = this.breakOff();
+    const isAsked = left !== undefined || !hearsAgain;
+    if (left === '') this.#tell({ type: 'response.ended', answer: 'none', hasTools: false });
+    else {
+      if (isAsked) line.ask((session) => (left === undefined ? session.respond() : session.say(left)));
+      this.#tell({ type: 'owes', isAsked, waitedMs: gapMs });
+    }
+    this.#speech?.responseEnded();
+    conversation.look();
   }
 
   #begin({ id }: Pick<Utterance, 'id'>): RealtimeSpeech {
-    const { caughtUp, context, tooMuch, turns, watch } = this.#options;
+    const { caughtUp, context, tooMuch, watch } = this.#options;
     this.#speech = new RealtimeSpeech({
       id: `answer-${id}`,
       playout: context.playout,
       clock: context.clock,
       events: {
         firstFrameSent: (at) => {
-          turns.firstFrameSent(at);
+          this.#tell({ type: 'reached', milestone: 'firstFrameSent', time: at });
           this.#tell({ type: 'audible' });
         },
-        firstFrameHeard: (at) => turns.firstFrameHeard(at),
-        spoken: (text) => turns.spoken(text),
+        firstFrameHeard: (at) => this.#tell({ type: 'reached', milestone: 'heard', time: at }),
+        spoken: (text) => this.#tell({ type: 'spoken', text }),
         sounds: (until) => watch.sounds(until),
         caughtUp,
         tooMuch,

@@ -4,6 +4,7 @@ import { type Audio, FRAME_MS, unitsPerMs } from '../../audio/format.js';
 import type { LinePlayout } from '../../audio/playout.js';
 import type { Clock, Timer } from '../../base/clock.js';
 import { ProviderError } from '../../base/errors.js';
+import { LIMITS } from '../../conversation/limits.js';
 import { heardPart } from '../heard-text.js';
 import type { Round } from '../tools/rounds.js';
 import { estimateMs } from '../syllables.js';
@@ -54,9 +55,6 @@ interface Item {
 
 /** Audio between two marks: how finely the played position is known. */
 const MARK_EVERY_MS = 1000;
-
-/** A mark this long overdue is lost; the playback clock then counts. */
-const MARK_GRACE_MS = 1500;
 
 /** A model that is this far ahead of the ear has lost its way. */
 const MAX_AHEAD_MS = 600_000;
@@ -303,7 +301,7 @@ export class RealtimeSpeech {
   #watchMarks(): void {
     this.#watch?.cancel();
     const { playout, clock } = this.#options;
-    const delayMs = Math.max(0, this.#markedMs - playout.playedMs) + MARK_GRACE_MS;
+    const delayMs = Math.max(0, this.#markedMs - playout.playedMs) + LIMITS.playout.markGraceMs;
     this.#watch = clock.after(delayMs, () => {
       if (this.#marksHeard === this.#marks) return;
       if (playout.playedMs < this.#markedMs) {

@@ -1,110 +1,46 @@
-// What a realtime model owes (`conversation/watch`), as the parts of its call tell of it.
-import { type Wait, withoutSound, withSound } from '../../conversation/wait.js';
-import { alive, closed, due, lost, opening, owes, type Watch, watching } from '../../conversation/watch.js';
+// What a realtime model owes (`conversation/watch`), as the parts of its call ask of it.
+import type { Watch } from '../../conversation/watch.js';
 import type { Conversation } from '../conversation.js';
 
-export interface RealtimeWatchOptions {
-  readonly conversation: Conversation;
-  /** An answer has not begun. It may have missed that the caller has finished: ask for it. Told once, then `silent`. */
-  readonly late: () => void;
-  readonly silent: () => void;
-  /** Somebody else can answer in its place, and needs some of the time. */
-  readonly isReplaceable: boolean;
-  /** How long ago the caller finished what nobody has answered, as far as the line tells. @default nobody knows */
-  readonly unansweredMs?: (() => number | undefined) | undefined;
-}
-
 export class RealtimeWatch {
-  readonly #options: RealtimeWatchOptions;
-  /** The caller's wait that an engine before this one has left; undefined where they waited for nothing. */
-  readonly left: Wait | undefined;
+  readonly #conversation: Conversation;
   /** The last sign of life, and until when there is sound, that the state was not told. */
   #aliveAt: number | undefined;
   #soundsUntil: number | undefined;
   readonly #tellSigns = () => {
-    const [aliveAt, soundsUntil] = [this.#aliveAt, this.#soundsUntil];
+    const [since, soundsUntil] = [this.#aliveAt, this.#soundsUntil];
     this.#aliveAt = this.#soundsUntil = undefined;
-    const watch = aliveAt === undefined ? this.#watch : alive(this.#watch, aliveAt);
-    this.#watch = soundsUntil === undefined ? watch : { ...watch, wait: withSound(watch.wait, soundsUntil) };
+    this.#conversation.tell({ type: 'alive', since, soundsUntil });
   };
 
-  constructor(options: RealtimeWatchOptions) {
-    this.#options = options;
-    const { wait } = options.conversation.state.watch;
-    this.left = wait.since === null ? undefined : wait;
-    this.#watch = watching(options);
-    options.conversation.whenDue('watch', () => this.#ring());
+  constructor(conversation: Conversation) {
+    this.#conversation = conversation;
   }
 
   /** As it stands. */
   get value(): Watch {
-    return this.#watch;
+    return this.#conversation.state.watch;
   }
 
   /** When all the sound that there is for the caller will have been heard, on the clock. */
   get soundsUntil(): number {
-    return this.#watch.wait.soundsUntil ?? Number.NEGATIVE_INFINITY;
+    return this.value.wait.soundsUntil ?? Number.NEGATIVE_INFINITY;
   }
 
   /** An answer is to come that has not begun. */
   get isOwed(): boolean {
-    return this.#watch.owed !== null;
-  }
-
-  /** Something happens, which does this to what is owed: most of `conversation/watch`. */
-  tell(change: (watch: Watch, at: number) => Watch): void {
-    this.#watch = change(this.#watch, this.#options.conversation.now);
-  }
-
-  opening(): void {
-    this.tell((watch, at) => opening(watch, { left: this.left, at }));
-  }
-
-  lost(agoMs = 0): void {
-    const { unansweredMs } = this.#options;
-    const knownMs = unansweredMs === undefined ? null : (unansweredMs() ?? 0);
-    this.tell((watch, at) => lost(watch, { agoMs, unansweredMs: knownMs, at }));
-  }
-
-  owes({ isAsked, waitedMs = 0 }: { isAsked: boolean; waitedMs?: number }): void {
-    this.tell((watch, at) => owes(watch, { isAsked, waitedMs, at }));
+    return this.value.owed !== null;
   }
 
   /** The model gives a sign of life. */
   alive(): void {
-    const { conversation } = this.#options;
-    this.#aliveAt = conversation.now;
-    conversation.defer(this.#tellSigns);
+    this.#aliveAt = this.#conversation.now;
+    this.#conversation.defer(this.#tellSigns);
   }
 
   /** There is sound for the caller until then. */
   sounds(until: number): void {
     this.#soundsUntil = until;
-    this.#options.conversation.defer(this.#tellSigns);
-  }
-
-  /** There is no sound any more. */
-  silenced(): void {
-    this.tell((watch, at) => ({ ...watch, wait: withoutSound(watch.wait, at) }));
-  }
-
-  /** Nothing is looked for any more. Idempotent. */
-  close(): void {
-    this.tell(closed);
-  }
-
-  get #watch(): Watch {
-    return this.#options.conversation.state.watch;
-  }
-
-  set #watch(watch: Watch) {
-    this.#options.conversation.change({ watch });
-  }
-
-  #ring(): void {
-    const { watch, found } = due(this.#watch, this.#options.conversation.now);
-    this.#watch = watch;
-    if (found === 'late') this.#options.late();
-    else if (found === 'silent') this.#options.silent();
+    this.#conversation.defer(this.#tellSigns);
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ANSWER, GREETING } from '../answering-rig.js';
 import { lexiconFor } from '../../../src/engines/languages/lexicon.js';
-import { TurnBook } from '../../../src/engines/turn-book.js';
+import * as history from '../../../src/conversation/history.js';
 import { CallRig, lateEars, MS_PER_CHAR, playing } from '../call-rig.js';
 
 describe('barge-in', () => {
@@ -10,7 +10,7 @@ describe('barge-in', () => {
     rig.model.answer(ANSWER);
     await rig.says('When?');
     await rig.quiet(1500);
-    const looks = vi.spyOn(TurnBook.prototype, 'hasNews', 'get');
+    const looks = vi.spyOn(history, 'toolsIn');
     rig.ears.events.partial('Hm');
     rig.ears.events.partial('Hm hm');
     await rig.voiced(100);

@@ -51,7 +51,7 @@ export interface AgentVoiceOptions {
   readonly tools?: ToolBox | undefined;
   readonly guardrails?: Guardrails | undefined;
   readonly conversation: Pick<Conversation, 'tell'>;
-  readonly turns: Pick<TurnBook, 'spoken' | 'called'>;
+  readonly turns: Pick<TurnBook, 'called'>;
   readonly events: VoiceEvents;
 }
 

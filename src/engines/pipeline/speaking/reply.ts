@@ -83,7 +83,7 @@ export interface ReplyOptions {
   readonly clock: Clock;
   readonly latency: AnswerLatency;
   readonly conversation: Pick<Conversation, 'tell'>;
-  readonly turns: Pick<TurnBook, 'spoken' | 'called'>;
+  readonly turns: Pick<TurnBook, 'called'>;
   readonly events: ReplyEvents;
 }
 
@@ -117,7 +117,7 @@ export class Reply {
 
   constructor(options: ReplyOptions) {
     this.#options = options;
-    const { id, voice, playout, clock, latency, conversation, turns, events, guardrails, wait } = options;
+    const { id, voice, playout, clock, latency, conversation, events, guardrails, wait } = options;
     this.#text = new AnswerText({
       clock,
       single: guardrails !== undefined,
@@ -138,7 +138,7 @@ export class Reply {
           conversation.tell({ type: 'audible' });
         },
         firstFrameHeard: (at) => latency.heard(at),
-        spoken: (text) => turns.spoken(text),
+        spoken: (text) => conversation.tell({ type: 'spoken', text }),
         caughtUp: () => {
           this.#release(true);
           events.sounds();

@@ -69,9 +69,6 @@ const AHEAD = 2;
 /** Audio of one sentence beyond which the voice has lost its way: some ten times the longest one that it is asked for. */
 const MAX_SENTENCE_MS = 300_000;
 
-/** A mark this long overdue is lost; the playback clock then counts. */
-const MARK_GRACE_MS = 1500;
-
 /** Positions that lie closer together than a sample are the same. */
 const SAMPLE_MS = 0.1;
 
@@ -324,7 +321,7 @@ export class Speaker {
     const { playout, clock } = this.#options;
     const next = this.#unheard()[0];
     if (next === undefined || this.#stopped) return;
-    const delayMs = Math.max(0, next.endMs - playout.playedMs) + MARK_GRACE_MS;
+    const delayMs = Math.max(0, next.endMs - playout.playedMs) + LIMITS.playout.markGraceMs;
     this.#watch = clock.after(delayMs, () => {
       const heard = this.#sentences.findLastIndex(
         (sentence) => sentence.state === 'spoken' && sentence.endMs - playout.playedMs < SAMPLE_MS,
