@@ -29,20 +29,16 @@ const ROUNDING = 1e-3;
 
 export class FrameQueue {
   #runs: Run[] = [];
-  #queuedMs = 0;
+  /** What waits. Written here alone: a plain field, because it is read several times for a frame. */
+  queuedMs = 0;
   #keptMs = 0;
   /** Frames that do not lie in one piece. */
   #pcmFrame: Int16Array | undefined;
   #byteFrame: Uint8Array | undefined;
 
-  /** What waits. */
-  get queuedMs(): number {
-    return this.#queuedMs;
-  }
-
   /** True when the next frame has all that it will get: 20 ms, or what comes before audio of the other kind. */
   get hasWhole(): boolean {
-    if (this.#queuedMs >= FRAME_MS) return true;
+    if (this.queuedMs >= FRAME_MS) return true;
     const next = this.#next;
     return next !== undefined && next !== this.#runs.at(-1);
   }
@@ -55,10 +51,10 @@ export class FrameQueue {
       run = newRun(ofPcm);
       this.#runs.push(run);
     }
-    if (this.#queuedMs === 0) shrink(run);
+    if (this.queuedMs === 0) shrink(run);
     append(run, audio);
     const lengthMs = audio.length / run.perMs;
-    this.#queuedMs += lengthMs;
+    this.queuedMs += lengthMs;
     return lengthMs;
   }
 
@@ -73,9 +69,9 @@ export class FrameQueue {
     const audio = isOnePiece ? run.ring.subarray(at, at + length) : this.#frameOf(run, length, silentByte);
     const contentMs = length / run.perMs;
     run.next += length;
-    this.#queuedMs -= contentMs;
+    this.queuedMs -= contentMs;
     this.#keptMs += contentMs;
-    if (this.#next === undefined) this.#queuedMs = 0;
+    if (run.next === run.end && run === this.#runs.at(-1)) this.queuedMs = 0;
     return { audio, contentMs };
   }
 
@@ -101,14 +97,14 @@ export class FrameQueue {
     this.keep(unheardMs);
     for (const run of this.#runs) run.next = run.kept;
     const backMs = this.#keptMs;
-    this.#queuedMs += backMs;
+    this.queuedMs += backMs;
     this.#keptMs = 0;
     return backMs;
   }
 
   clear(): void {
     this.#runs = [];
-    this.#queuedMs = 0;
+    this.queuedMs = 0;
     this.#keptMs = 0;
   }
 

@@ -327,19 +327,20 @@ export class Pacer implements LinePlayout {
 
   #send(audio: Audio, playsAt: number): void {
     const { line } = this.#converter;
+    let bytes: Uint8Array;
     if (isPcm(audio)) {
+      this.#passedThrough = false;
       this.#listener?.played(audio, playsAt);
-      this.#sendBytes(this.#converter.convert(audio), playsAt);
-    } else if (line !== undefined) {
+      bytes = this.#converter.convert(audio);
+    } else {
+      const isFirst = !this.#passedThrough;
+      this.#passedThrough = true;
+      if (line === undefined) return;
       // What the resampler still holds is no part of what will come behind these bytes.
-      if (!this.#passedThrough) this.#converter.reset();
+      if (isFirst) this.#converter.reset();
       this.#listener?.passed(audio, line, playsAt);
-      this.#sendBytes(audio, playsAt);
+      bytes = audio;
     }
-    this.#passedThrough = !isPcm(audio);
-  }
-
-  #sendBytes(bytes: Uint8Array, playsAt: number): void {
     this.#listener?.sent(bytes, playsAt);
     this.#sink.sendAudio(bytes);
   }

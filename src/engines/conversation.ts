@@ -50,6 +50,8 @@ export class Conversation {
   readonly #deadline: Deadline;
   readonly #due = new Map<Part, () => void>();
   #state: ConversationState;
+  /** Nobody listens. Written here alone: a plain field, because it is asked for every frame. */
+  isHeld: boolean;
   /** What the state is still to be told. */
   #pending: (() => void) | undefined;
   #driver: Driver | undefined;
@@ -61,6 +63,7 @@ export class Conversation {
   constructor(clock: Clock, state = begun({ hasGreeting: false })) {
     this.#clock = clock;
     this.#state = state;
+    this.isHeld = state.floor.floor.phase === 'held';
     this.#deadline = new Deadline(clock, () => this.#ring());
   }
 
@@ -122,6 +125,7 @@ export class Conversation {
   change(part: Partial<Pick<ConversationState, Part | 'language' | 'session'>>): void {
     this.#settle();
     this.#state = { ...this.#state, ...part };
+    this.isHeld = this.#state.floor.floor.phase === 'held';
     this.#deadline.set(deadlineOf(this.#state));
   }
 

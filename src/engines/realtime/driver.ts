@@ -101,7 +101,7 @@ export class RealtimeDriver implements Driver {
   }
 
   get isHeld(): boolean {
-    return this.#state.floor.phase === 'held';
+    return this.#options.conversation.isHeld;
   }
 
   /** True while the agent says what the call ends with, and nobody has to be heard before it does. */
@@ -185,12 +185,14 @@ export class RealtimeDriver implements Driver {
 
   audio(itemId: string, audio: Uint8Array): void {
     const { line, watch } = this.#options;
-    watch.alive();
     this.#barren = 0;
     const speech = this.#speech;
-    if (speech?.isResponding !== true) return;
+    if (speech?.isResponding !== true) {
+      watch.alive();
+      return;
+    }
     const wasDry = speech.isDry;
-    speech.push(itemId, line.voiceOf(itemId, audio));
+    watch.alive(speech.push(itemId, line.voiceOf(itemId, audio)));
     if (wasDry) this.#options.conversation.look();
   }
 
@@ -441,7 +443,7 @@ export class RealtimeDriver implements Driver {
   }
 
   #begin({ id }: Pick<Utterance, 'id'>): RealtimeSpeech {
-    const { caughtUp, context, tooMuch, turns, watch } = this.#options;
+    const { caughtUp, context, tooMuch, turns } = this.#options;
     this.#speech = new RealtimeSpeech({
       id: `answer-${id}`,
       playout: context.playout,
@@ -453,7 +455,6 @@ export class RealtimeDriver implements Driver {
         },
         firstFrameHeard: (at) => turns.firstFrameHeard(at),
         spoken: (text) => turns.spoken(text),
-        sounds: (until) => watch.sounds(until),
         caughtUp,
         tooMuch,
       },

@@ -70,17 +70,13 @@ export class RealtimeWatch {
     this.tell((watch, at) => owes(watch, { isAsked, waitedMs, at }));
   }
 
-  /** The model gives a sign of life. */
-  alive(): void {
+  /** The model gives a sign of life. `aheadMs`: of its sound so much was not heard. @default it is no sound */
+  alive(aheadMs = 0): void {
     const { conversation } = this.#options;
-    this.#aliveAt = conversation.now;
+    const { now } = conversation;
+    this.#aliveAt = now;
+    if (aheadMs > 0) this.#soundsUntil = now + aheadMs;
     conversation.defer(this.#tellSigns);
-  }
-
-  /** There is sound for the caller until then. */
-  sounds(until: number): void {
-    this.#soundsUntil = until;
-    this.#options.conversation.defer(this.#tellSigns);
   }
 
   /** There is no sound any more. */

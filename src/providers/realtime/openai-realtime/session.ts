@@ -1,4 +1,5 @@
 // One call's conversation with the service: what it says becomes the contract's events, in order and without what is late.
+import { bytesPerMs } from '../../../audio/format.js';
 import type { RealtimeContext, RealtimeEvents, RealtimeSession } from '../../realtime-model.js';
 import type { CallerOutbox } from '../../wire/caller-outbox.js';
 import { codedFailure, fatalFailure } from '../../wire/failure.js';
@@ -245,9 +246,9 @@ export class OpenAIRealtimeSession implements RealtimeSession {
         const { responseId, itemId, contentIndex, audio } = message;
         if (!this.#isWanted(responseId)) return;
         this.#answered();
-        const format = this.#link.formats.output;
-        this.#speech.audio(itemId, { contentIndex, bytes: audio.length, format });
-        this.#bill.spoke(audio, format);
+        const lengthMs = audio.length / bytesPerMs(this.#link.formats.output);
+        this.#speech.audio(itemId, contentIndex, lengthMs);
+        this.#bill.spoke(lengthMs);
         this.#events.audio({ responseId, itemId, audio });
         return;
       }
@@ -313,8 +314,9 @@ export class OpenAIRealtimeSession implements RealtimeSession {
 
   /** Not every service tells the start of a response. What comes of one that was stopped is late, of one that is not under way another call's. */
   #isWanted(responseId: string): boolean {
-    if (!this.#link.isReady || !this.#speech.isWanted(responseId) || !this.#answers.isOurs(responseId))
-      return false;
+    if (!this.#link.isReady || !this.#speech.isWanted(responseId)) return false;
+    if (this.#answers.runningId === responseId) return true;
+    if (!this.#answers.isOurs(responseId)) return false;
     this.#started(responseId);
     return this.#speech.isWanted(responseId);
   }
