@@ -281,7 +281,7 @@ export class Pacer implements LinePlayout {
   #pump(now: number): void {
     this.#noticeStall?.();
     if (this.#closed || this.#detached || this.#paused) return;
-    this.#sendReachedMarks();
+    if (this.#marks.length > 0) this.#sendReachedMarks();
     // Who hears that a frame was sent may push, pause or close.
     while (this.#queue.queuedMs > 0 && !this.#closed && !this.#detached && !this.#paused) {
       const waitMs = this.#waitMs(now);
@@ -291,7 +291,7 @@ export class Pacer implements LinePlayout {
         return;
       }
       this.#sendFrame(now);
-      this.#sendReachedMarks();
+      if (this.#marks.length > 0) this.#sendReachedMarks();
     }
     this.#alarm.cancel();
   }

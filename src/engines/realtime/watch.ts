@@ -18,14 +18,14 @@ export class RealtimeWatch {
   readonly #options: RealtimeWatchOptions;
   /** The caller's wait that an engine before this one has left; undefined where they waited for nothing. */
   readonly left: Wait | undefined;
-  /** The last sign of life, and until when there is sound, that the state was not told. */
-  #aliveAt: number | undefined;
-  #soundsUntil: number | undefined;
+  /** The last sign of life, and until when there is sound, that the state was not told. NaN for none: a number is written where it is, with every frame. */
+  #aliveAt = Number.NaN;
+  #soundsUntil = Number.NaN;
   readonly #tellSigns = () => {
     const [aliveAt, soundsUntil] = [this.#aliveAt, this.#soundsUntil];
-    this.#aliveAt = this.#soundsUntil = undefined;
-    const watch = aliveAt === undefined ? this.#watch : alive(this.#watch, aliveAt);
-    this.#watch = soundsUntil === undefined ? watch : { ...watch, wait: withSound(watch.wait, soundsUntil) };
+    this.#aliveAt = this.#soundsUntil = Number.NaN;
+    const watch = Number.isNaN(aliveAt) ? this.#watch : alive(this.#watch, aliveAt);
+    this.#watch = Number.isNaN(soundsUntil) ? watch : { ...watch, wait: withSound(watch.wait, soundsUntil) };
   };
 
   constructor(options: RealtimeWatchOptions) {
