@@ -51,7 +51,6 @@ export class FrameQueue {
       run = newRun(ofPcm);
       this.#runs.push(run);
     }
-    if (this.queuedMs === 0) shrink(run);
     append(run, audio);
     const lengthMs = audio.length / run.perMs;
     this.queuedMs += lengthMs;
@@ -89,6 +88,7 @@ export class FrameQueue {
       run.kept += units;
       this.#keptMs -= units / run.perMs;
       goneMs -= units / run.perMs;
+      if (run.ring.length > FIRST_MS * run.perMs) shrink(run);
     }
   }
 
@@ -150,10 +150,11 @@ function append(run: Run, audio: Audio): void {
   run.end += audio.length;
 }
 
-/** A ring that has grown is not kept for what comes later. */
+/** A ring that has grown gives its memory back as it empties: it is at most four times as long as what it holds. */
 function shrink(run: Run): void {
-  const length = FIRST_MS * run.perMs;
-  if (run.ring.length > length && run.end - run.kept <= length) resize(run, length);
+  let { length } = run.ring;
+  while (length > FIRST_MS * run.perMs && run.end - run.kept <= length / 4) length /= 2;
+  if (length < run.ring.length) resize(run, length);
 }
 
 /** Gives it a ring of `length` units, which is that of a new one times a power of two, and holds what is kept. */
