@@ -29,20 +29,16 @@ const ROUNDING = 1e-3;
 
 export class FrameQueue {
   #runs: Run[] = [];
-  #queuedMs = 0;
+  /** What waits. Written here alone: a plain field, because it is read several times for a frame. */
+  queuedMs = 0;
   #keptMs = 0;
   /** Frames that do not lie in one piece. */
   #pcmFrame: Int16Array | undefined;
   #byteFrame: Uint8Array | undefined;
 
-  /** What waits. */
-  get queuedMs(): number {
-    return this.#queuedMs;
-  }
-
   /** True when the next frame has all that it will get: 20 ms, or what comes before audio of the other kind. */
   get hasWhole(): boolean {
-    if (this.#queuedMs >= FRAME_MS) return true;
+    if (this.queuedMs >= FRAME_MS) return true;
     const next = this.#next;
     return next !== undefined && next !== this.#runs.at(-1);
   }
@@ -55,10 +51,9 @@ export class FrameQueue {
       run = newRun(ofPcm);
       this.#runs.push(run);
     }
-    if (this.#queuedMs === 0) shrink(run);
     append(run, audio);
     const lengthMs = audio.length / run.perMs;
-    this.#queuedMs += lengthMs;
+    this.queuedMs += lengthMs;
     return lengthMs;
   }
 
@@ -73,9 +68,9 @@ export class FrameQueue {
     const audio = isOnePiece ? run.ring.subarray(at, at + length) : this.#frameOf(run, length, silentByte);
     const contentMs = length / run.perMs;
     run.next += length;
-    this.#queuedMs -= contentMs;
+    this.queuedMs -= contentMs;
     this.#keptMs += contentMs;
-    if (this.#next === undefined) this.#queuedMs = 0;
+    if (run.next === run.end && run === this.#runs.at(-1)) this.queuedMs = 0;
     return { audio, contentMs };
   }
 
@@ -93,6 +88,7 @@ export class FrameQueue {
       run.kept += units;
       this.#keptMs -= units / run.perMs;
       goneMs -= units / run.perMs;
+      if (run.ring.length > FIRST_MS * run.perMs) shrink(run);
     }
   }
 
@@ -101,14 +97,14 @@ export class FrameQueue {
     this.keep(unheardMs);
     for (const run of this.#runs) run.next = run.kept;
     const backMs = this.#keptMs;
-    this.#queuedMs += backMs;
+    this.queuedMs += backMs;
     this.#keptMs = 0;
     return backMs;
   }
 
   clear(): void {
     this.#runs = [];
-    this.#queuedMs = 0;
+    this.queuedMs = 0;
     this.#keptMs = 0;
   }
 
@@ -154,10 +150,11 @@ function append(run: Run, audio: Audio): void {
   run.end += audio.length;
 }
 
-/** A ring that has grown is not kept for what comes later. */
+/** A ring that has grown gives its memory back as it empties: it is at most four times as long as what it holds. */
 function shrink(run: Run): void {
-  const length = FIRST_MS * run.perMs;
-  if (run.ring.length > length && run.end - run.kept <= length) resize(run, length);
+  let { length } = run.ring;
+  while (length > FIRST_MS * run.perMs && run.end - run.kept <= length / 4) length /= 2;
+  if (length < run.ring.length) resize(run, length);
 }
 
 /** Gives it a ring of `length` units, which is that of a new one times a power of two, and holds what is kept. */

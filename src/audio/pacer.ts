@@ -281,7 +281,7 @@ export class Pacer implements LinePlayout {
   #pump(now: number): void {
     this.#noticeStall?.();
     if (this.#closed || this.#detached || this.#paused) return;
-    this.#sendReachedMarks();
+    if (this.#marks.length > 0) this.#sendReachedMarks();
     // Who hears that a frame was sent may push, pause or close.
     while (this.#queue.queuedMs > 0 && !this.#closed && !this.#detached && !this.#paused) {
       const waitMs = this.#waitMs(now);
@@ -291,7 +291,7 @@ export class Pacer implements LinePlayout {
         return;
       }
       this.#sendFrame(now);
-      this.#sendReachedMarks();
+      if (this.#marks.length > 0) this.#sendReachedMarks();
     }
     this.#alarm.cancel();
   }
@@ -327,19 +327,20 @@ export class Pacer implements LinePlayout {
 
   #send(audio: Audio, playsAt: number): void {
     const { line } = this.#converter;
+    let bytes: Uint8Array;
     if (isPcm(audio)) {
+      this.#passedThrough = false;
       this.#listener?.played(audio, playsAt);
-      this.#sendBytes(this.#converter.convert(audio), playsAt);
-    } else if (line !== undefined) {
+      bytes = this.#converter.convert(audio);
+    } else {
+      const isFirst = !this.#passedThrough;
+      this.#passedThrough = true;
+      if (line === undefined) return;
       // What the resampler still holds is no part of what will come behind these bytes.
-      if (!this.#passedThrough) this.#converter.reset();
+      if (isFirst) this.#converter.reset();
       this.#listener?.passed(audio, line, playsAt);
-      this.#sendBytes(audio, playsAt);
+      bytes = audio;
     }
-    this.#passedThrough = !isPcm(audio);
-  }
-
-  #sendBytes(bytes: Uint8Array, playsAt: number): void {
     this.#listener?.sent(bytes, playsAt);
     this.#sink.sendAudio(bytes);
   }

@@ -23,19 +23,11 @@ const MAX_RUNS = 64;
 export class PlaybackClock {
   #runs: Run[] = [];
   #idleAt = Number.NEGATIVE_INFINITY;
-  #sentMs = 0;
   #playedMs = 0;
-  #lagMs = 0;
-
-  /** Position up to which audio was sent. */
-  get sentMs(): number {
-    return this.#sentMs;
-  }
-
+  /** Position up to which audio was sent. Written here alone, as what follows: a plain field, because it is read several times for a frame. */
+  sentMs = 0;
   /** How much later than it was to sound the last acknowledged audio was heard, in milliseconds. */
-  get lagMs(): number {
-    return this.#lagMs;
-  }
+  lagMs = 0;
 
   /** How much longer the player has something to play. Never negative. */
   bufferedMs(now: number): number {
@@ -49,10 +41,10 @@ export class PlaybackClock {
     if (last !== undefined && Math.abs(last.startsAt + last.length - startsAt) < SAME_TIME_MS)
       last.length += contentMs;
     else {
-      this.#runs.push({ startsAt, from: this.#sentMs, length: contentMs });
+      this.#runs.push({ startsAt, from: this.sentMs, length: contentMs });
       if (this.#runs.length > MAX_RUNS) this.#runs.shift();
     }
-    this.#sentMs += contentMs;
+    this.sentMs += contentMs;
     this.#idleAt = startsAt + frameMs;
     return startsAt;
   }
@@ -60,14 +52,14 @@ export class PlaybackClock {
   /** The caller has heard everything up to `positionMs`. */
   acknowledge(now: number, positionMs: number): void {
     const run = this.#runs.find((each) => positionMs > each.from && positionMs <= each.from + each.length);
-    if (run !== undefined) this.#lagMs = Math.max(0, now - (run.startsAt + positionMs - run.from));
+    if (run !== undefined) this.lagMs = Math.max(0, now - (run.startsAt + positionMs - run.from));
     this.#playedMs = Math.max(this.#playedMs, positionMs);
     while (positionMs >= (this.#runs[1]?.from ?? Number.POSITIVE_INFINITY)) this.#runs.shift();
   }
 
   /** How much the caller has heard. Never goes back, never beyond what was sent. */
   playedMs(now: number): number {
-    const heardAt = now - this.#lagMs;
+    const heardAt = now - this.lagMs;
     // Asked several times for every frame: without a closure.
     for (let index = this.#runs.length - 1; index >= 0; index -= 1) {
       const run = this.#runs[index];
@@ -89,7 +81,7 @@ export class PlaybackClock {
     this.#playedMs = played;
     this.#runs = [];
     this.#idleAt = now;
-    this.#sentMs = played;
+    this.sentMs = played;
     return played;
   }
 }

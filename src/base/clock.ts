@@ -52,20 +52,37 @@ export function punctualClock(source: Clock): Clock {
   return {
     now: nowOf(source),
     wallNow: () => source.wallNow(),
-    after(delayMs, task) {
-      const dueAt = source.now() + Math.max(0, delayMs || 0);
-      const arm = () => {
-        const leftMs = Math.max(0, Math.ceil(dueAt - source.now()));
-        return source.after(Math.min(leftMs, LONGEST_TIMER_MS), ring);
-      };
-      const ring = () => {
-        if (source.now() < dueAt) timer = arm();
-        else task();
-      };
-      let timer = arm();
-      return { cancel: () => timer.cancel() };
-    },
+    after: (delayMs, task) => new PunctualTimer(source, delayMs, task),
   };
+}
+
+/** A call has several timers at a time: each is one object and what it gives to its source. */
+class PunctualTimer implements Timer {
+  readonly #source: Clock;
+  readonly #dueAt: number;
+  readonly #task: () => void;
+  readonly #ring: () => void;
+  #timer: Timer;
+
+  constructor(source: Clock, delayMs: number, task: () => void) {
+    this.#source = source;
+    this.#dueAt = source.now() + Math.max(0, delayMs || 0);
+    this.#task = task;
+    this.#ring = () => {
+      if (source.now() < this.#dueAt) this.#timer = this.#arm();
+      else this.#task();
+    };
+    this.#timer = this.#arm();
+  }
+
+  cancel(): void {
+    this.#timer.cancel();
+  }
+
+  #arm(): Timer {
+    const leftMs = Math.max(0, Math.ceil(this.#dueAt - this.#source.now()));
+    return this.#source.after(Math.min(leftMs, LONGEST_TIMER_MS), this.#ring);
+  }
 }
 
 /**
@@ -93,6 +110,28 @@ export interface StoppableClock extends Clock {
   stop(): void;
 }
 
+const NO_TIMER: Timer = { cancel() {} };
+
+/** A timer of `source` that is in the list as long as it runs. */
+class ListedTimer implements Timer {
+  readonly #list: Set<Timer>;
+  readonly #timer: Timer;
+
+  constructor(list: Set<Timer>, source: (ring: () => void) => Timer, task: () => void) {
+    this.#list = list;
+    this.#timer = source(() => {
+      list.delete(this);
+      task();
+    });
+    list.add(this);
+  }
+
+  cancel(): void {
+    this.#list.delete(this);
+    this.#timer.cancel();
+  }
+}
+
 /** The same time, for one server. */
 export function stoppableClock(source: Clock, looseEnds: LooseEnds): StoppableClock {
   const timers = new Set<Timer>();
@@ -101,18 +140,7 @@ export function stoppableClock(source: Clock, looseEnds: LooseEnds): StoppableCl
     now: nowOf(source),
     wallNow: () => source.wallNow(),
     after(delayMs, task) {
-      if (isStopped) return { cancel() {} };
-      const timer = source.after(delayMs, () => {
-        timers.delete(timer);
-        task();
-      });
-      timers.add(timer);
-      return {
-        cancel() {
-          timers.delete(timer);
-          timer.cancel();
-        },
-      };
+      return isStopped ? NO_TIMER : new ListedTimer(timers, (ring) => source.after(delayMs, ring), task);
     },
     alarm: (task) => wheel.alarm(task),
     looseEnds,
@@ -153,13 +181,22 @@ function nowOf(clock: Clock): Clock['now'] {
   return clock.now.bind(clock);
 }
 
+class SystemTimer implements Timer {
+  readonly #handle: NodeJS.Timeout;
+
+  constructor(delayMs: number, task: () => void) {
+    this.#handle = setTimeout(task, delayMs);
+    this.#handle.unref();
+  }
+
+  cancel(): void {
+    clearTimeout(this.#handle);
+  }
+}
+
 /** The real clock. */
 export const systemClock: Clock = punctualClock({
   now: () => performance.now(),
   wallNow: () => Date.now(),
-  after(delayMs, task) {
-    const handle = setTimeout(task, delayMs);
-    handle.unref();
-    return { cancel: () => clearTimeout(handle) };
-  },
+  after: (delayMs, task) => new SystemTimer(delayMs, task),
 });

@@ -41,7 +41,7 @@ export function takeTextFrames(network: Duplex, options: TextFrameOptions): void
       library.call(network, bytes);
     },
   });
-  const read = (chunk: Buffer) => reader.read(chunk);
+  const { read } = reader;
   network.off('data', library);
   network.on('data', read);
   // The library reads what is left then, and without its listener: before that, and not beside it.
@@ -70,8 +70,8 @@ class TextFrameReader {
     this.#library = library;
   }
 
-  /** What has come. Is unmasked where it lies. */
-  read(chunk: Buffer): void {
+  /** What has come, as a listener of its own. Is unmasked where it lies. */
+  readonly read = (chunk: Buffer): void => {
     const bytes = this.#held.length === 0 ? chunk : this.#joined(chunk);
     if (bytes === undefined) return;
     for (let at = 0; at < bytes.length; ) {
@@ -87,7 +87,7 @@ class TextFrameReader {
       }
       at += length;
     }
-  }
+  };
 
   /** Undefined while more has to come. */
   #joined(chunk: Buffer): Buffer | undefined {

@@ -66,6 +66,8 @@ export class Conversation {
   #state: ConversationState;
   /** To be told: who is told of one may cause the next, and end the call, with which all are told that are left. */
   readonly #facts: TurnFact[] = [];
+  /** Nobody listens. Written here alone: a plain field, because it is asked for every frame. */
+  isHeld: boolean;
   /** What the state is still to be told. */
   #pending: (() => void) | undefined;
   #driver: Driver | undefined;
@@ -76,6 +78,7 @@ export class Conversation {
   constructor(options: ConversationOptions) {
     this.#options = options;
     this.#state = options.state ?? begun({ hasGreeting: false });
+    this.isHeld = this.#state.floor.floor.phase === 'held';
     this.#deadline = new Deadline(options.clock, () => this.#ring());
   }
 
@@ -140,6 +143,7 @@ export class Conversation {
   /** The state of now on. */
   change(state: ConversationState): void {
     this.#state = state;
+    this.isHeld = state.floor.floor.phase === 'held';
     this.#deadline.set(deadlineOf(state));
   }
 

@@ -42,7 +42,10 @@ export interface Resampler {
   readonly toHz: number;
   /** Delay of the filter, in milliseconds. */
   readonly delayMs: number;
-  /** Consumes `input` and returns the samples that are due. @throws TranscoderError after `free`, or when `output` is too short. */
+  /**
+   * Consumes `input` and returns the samples that are due. The state is made with the first input. @throws TranscoderError after `free`, when
+   * `output` is too short, or when there is no room for the state.
+   */
   process(input: Int16Array, output?: Int16Array): Int16Array;
   /** `process` for mu-law bytes, without the samples in between. */
   processFromMulaw(input: Uint8Array, output?: Int16Array): Int16Array;

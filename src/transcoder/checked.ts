@@ -94,7 +94,9 @@ class CheckedResampler implements Resampler {
   readonly #path: RatePath;
   /** What `core` was made by. */
   readonly #maker: TranscoderCore;
+  /** Made for the first input: on a line whose bytes go through as they are, there is none. */
   #core: CoreResampler | undefined;
+  #isFreed = false;
   #pending = 0;
 
   constructor(path: RatePath, maker: TranscoderCore) {
@@ -103,7 +105,6 @@ class CheckedResampler implements Resampler {
     this.delayMs = pathDelayMs(path);
     this.#path = path;
     this.#maker = maker;
-    this.#core = create('resampler', () => maker.createResampler(path.fromHz, path.toHz));
   }
 
   process(input: Int16Array, output?: Int16Array): Int16Array {
@@ -178,19 +179,31 @@ class CheckedResampler implements Resampler {
   }
 
   reset(): void {
-    this.#alive().reset();
+    this.#demandUse();
+    this.#core?.reset();
     this.#pending = 0;
   }
 
   free(): void {
+    this.#isFreed = true;
     this.#core?.free();
     this.#core = undefined;
   }
 
   #alive(): CoreResampler {
-    if (this.#core === undefined)
-      throw new TranscoderError('TRANSCODER_INPUT', 'the resampler must not be used after free()');
+    return this.#core ?? this.#made();
+  }
+
+  #made(): CoreResampler {
+    this.#demandUse();
+    const { fromHz, toHz } = this.#path;
+    this.#core = create('resampler', () => this.#maker.createResampler(fromHz, toHz));
     return this.#core;
+  }
+
+  #demandUse(): void {
+    if (this.#isFreed)
+      throw new TranscoderError('TRANSCODER_INPUT', 'the resampler must not be used after free()');
   }
 }
 

@@ -114,6 +114,18 @@ describe('FrameQueue', () => {
     expect(memory()).toBe(ofNew);
   });
 
+  it('gives back memory while a long piece is played', () => {
+    const queue = new FrameQueue();
+    const memory = () => queue.take()?.audio.buffer.byteLength ?? Number.NaN;
+    queue.push(samples(16 * 60_000));
+    const ofAll = memory();
+    while (queue.queuedMs > 1000) {
+      queue.take();
+      queue.keep(400);
+    }
+    expect(memory()).toBeLessThanOrEqual(ofAll / 16);
+  });
+
   it('has the same to give however much is kept meanwhile, and however its memory has grown', () => {
     const step = fc.record({
       push: fc.integer({ min: 0, max: 9000 }),

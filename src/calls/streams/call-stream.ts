@@ -104,7 +104,13 @@ export class CallStream implements StreamReceiver {
     this.#options.noticeStall?.();
     if (this.#phase === 'gone') return;
     try {
-      this.#receive(this.media.decode(text));
+      const message = this.media.decode(text);
+      if (message.type !== 'audio' || this.#phase !== 'open') {
+        this.#receive(message);
+        return;
+      }
+      const now = this.#options.clock.now();
+      if (this.#hasTimeFor(message.payload, now)) this.#sound?.receive(message.payload, now);
     } catch (error) {
       const { logger, callId } = this.#options;
       logger.warn({ callId, ...describeError(error) }, 'media stream failed');
@@ -157,12 +163,8 @@ export class CallStream implements StreamReceiver {
     }
   }
 
+  /** What is no sound, or out of place. */
   #receive(message: MediaMessage): void {
-    if (message.type === 'audio' && this.#phase === 'open') {
-      const now = this.#options.clock.now();
-      if (this.#hasTimeFor(message.payload, now)) this.#sound?.receive(message.payload, now);
-      return;
-    }
     const { listener } = this.#options;
     if (message.type === 'connected' || message.type === 'ignored') return;
     if (message.type === 'unexpected') this.receiveUnexpected(message.reason);

@@ -300,23 +300,38 @@ export class CallVoice {
 
   #audioLine(line: VoiceLine): AudioLine {
     const { format, outboundFormat, stream } = line;
-    const { media, socket } = stream;
-    const { counters } = this.#options;
-    const sink: PlaybackSink = {
-      sendAudio(bytes) {
-        counters.framesSent += 1;
-        socket.send(media.encodeAudio(bytes));
-      },
-      sendMark: (name) => socket.send(media.encodeMark(name)),
-      sendClear() {
-        counters.clears += 1;
-        socket.send(media.encodeClear());
-      },
-      get bufferedBytes() {
-        return socket.bufferedBytes;
-      },
-    };
-    return { format, outboundFormat, sink };
+    return { format, outboundFormat, sink: new StreamSink(stream, this.#options.counters) };
+  }
+}
+
+/** What the agent says, as messages of a stream. A class: an object with a getter is a hash table of its own, for each call. */
+class StreamSink implements PlaybackSink {
+  readonly #media: MediaEncoder;
+  readonly #socket: StreamSocket;
+  readonly #counters: MediaCounters;
+
+  constructor({ media, socket }: VoiceLine['stream'], counters: MediaCounters) {
+    this.#media = media;
+    this.#socket = socket;
+    this.#counters = counters;
+  }
+
+  sendAudio(bytes: Uint8Array): void {
+    this.#counters.framesSent += 1;
+    this.#socket.send(this.#media.encodeAudio(bytes));
+  }
+
+  sendMark(name: string): void {
+    this.#socket.send(this.#media.encodeMark(name));
+  }
+
+  sendClear(): void {
+    this.#counters.clears += 1;
+    this.#socket.send(this.#media.encodeClear());
+  }
+
+  get bufferedBytes(): number {
+    return this.#socket.bufferedBytes;
   }
 }
 

@@ -20,11 +20,11 @@ class StreamDialect implements MediaDialect {
   #state: 'new' | 'connected' | 'started' | 'stopped' = 'new';
   #streamId = '';
   #mediaPrefix = mediaPrefix('');
-  /** Its id as messages name it. */
-  #idField = '';
+  #usual: UsualEnds | undefined;
 
   decode(text: string): MediaMessage {
-    const audio = this.#state === 'started' ? readUsual(text, this.#idField) : undefined;
+    const usual = this.#state === 'started' ? this.#usual : undefined;
+    const audio = usual === undefined ? undefined : readUsual(text, usual);
     if (audio !== undefined) return audio;
     const message = parseObject(text);
     if (message === undefined) return unexpected('message is not a JSON object');
@@ -65,7 +65,7 @@ class StreamDialect implements MediaDialect {
     this.#state = 'started';
     this.#streamId = streamId;
     this.#mediaPrefix = mediaPrefix(streamId);
-    this.#idField = `"streamSid":${JSON.stringify(streamId)}`;
+    this.#usual = usualEnds(streamId);
     const parameters = toParameters(start.customParameters);
     const format = toFormat(start.mediaFormat);
     return { type: 'start', carrierCallId, streamId, ...format, outboundFormat: MULAW_8K, parameters };
@@ -92,17 +92,29 @@ const BEGIN_WITH_ID =
   /\{"event":"media","sequenceNumber":"\d{1,15}","streamSid":"[^"\\]{1,128}","media":\{"track":"inbound","chunk":"\d{1,15}","timestamp":"\d{1,15}","payload":"/y;
 const END = '"}}';
 
+/** What is behind the audio where the stream is named last, and its id as messages name it. */
+interface UsualEnds {
+  readonly idField: string;
+  readonly namedLast: string;
+}
+
+/** Made once: a joined string is copied together where it is first looked at. */
+function usualEnds(streamId: string): UsualEnds {
+  const idField = `"streamSid":${JSON.stringify(streamId)}`;
+  return { idField, namedLast: `"},${idField}}` };
+}
+
 /** Audio of a message that is written as usual: what reading the whole of it gives, in a third of the time. Undefined for any other message. */
-function readUsual(text: string, idField: string): MediaMessage | undefined {
-  const isNamedLast = text.endsWith(`${idField}}`);
+function readUsual(text: string, { idField, namedLast }: UsualEnds): MediaMessage | undefined {
+  const isNamedLast = text.endsWith(namedLast);
   const begin = isNamedLast ? BEGIN : BEGIN_WITH_ID;
   begin.lastIndex = 0;
   if (!begin.test(text)) return undefined;
   const from = begin.lastIndex;
-  const to = text.length - (isNamedLast ? `"},${idField}}`.length : END.length);
+  const to = text.length - (isNamedLast ? namedLast : END).length;
   const payload = text.slice(from, to);
   if (payload === '' || payload.length > MAX_PAYLOAD_LENGTH) return undefined;
-  if (!text.startsWith(isNamedLast ? '"},' : END, to)) return undefined;
+  if (!isNamedLast && !text.endsWith(END)) return undefined;
   if (!isNamedLast && !text.slice(0, from).includes(idField)) return undefined;
   const bytes = Buffer.from(payload, 'base64');
   return bytes.toString('base64') === payload ? { type: 'audio', payload: bytes } : undefined;

@@ -222,8 +222,7 @@ export class RealtimeCall implements Engine {
   }
 
   get #isListening(): boolean {
-    // Asked for every frame: `driver.isHeld` without the way there.
-    return this.#state === 'live' && this.#conversation.floor.floor.phase !== 'held';
+    return this.#state === 'live' && !this.#conversation.isHeld;
   }
 
   #events(): RealtimeEvents {

@@ -89,7 +89,7 @@ export class RealtimeDriver implements Driver {
   }
 
   get isHeld(): boolean {
-    return this.#state.floor.phase === 'held';
+    return this.#options.conversation.isHeld;
   }
 
   get speech(): RealtimeSpeech | undefined {
@@ -153,11 +153,13 @@ export class RealtimeDriver implements Driver {
 
   audio(itemId: string, audio: Uint8Array): void {
     const { line, watch } = this.#options;
-    watch.alive();
     const speech = this.#speech;
-    if (speech?.isResponding !== true) return;
+    if (speech?.isResponding !== true) {
+      watch.alive();
+      return;
+    }
     const wasDry = speech.isDry;
-    speech.push(itemId, line.voiceOf(itemId, audio));
+    watch.alive(speech.push(itemId, line.voiceOf(itemId, audio)));
     if (wasDry) this.#options.conversation.look();
   }
 
@@ -347,7 +349,7 @@ export class RealtimeDriver implements Driver {
   }
 
   #begin({ id }: Pick<Utterance, 'id'>): RealtimeSpeech {
-    const { caughtUp, context, tooMuch, watch } = this.#options;
+    const { caughtUp, context, tooMuch } = this.#options;
     this.#speech = new RealtimeSpeech({
       id: `answer-${id}`,
       playout: context.playout,
@@ -359,7 +361,6 @@ export class RealtimeDriver implements Driver {
         },
         firstFrameHeard: (at) => this.#tell({ type: 'reached', milestone: 'heard', time: at }),
         spoken: (text) => this.#tell({ type: 'spoken', text }),
-        sounds: (until) => watch.sounds(until),
         caughtUp,
         tooMuch,
       },

@@ -44,6 +44,8 @@ export class RealtimeLine {
   #early: Int16Array[] = [];
   /** What the line carries, where that is what the model takes: its bytes go through as they are. */
   #passed: AudioFormat | undefined;
+  /** The same of what the model gives. */
+  #spoken: AudioFormat | undefined;
   #closed = false;
 
   constructor(options: RealtimeLineOptions) {
@@ -113,7 +115,8 @@ export class RealtimeLine {
     const output = this.#output;
     if (output === undefined) return new Int16Array(0);
     const { lineFormat } = this.#options.context.playout;
-    if (lineFormat !== undefined && isSameFormat(lineFormat, output)) {
+    if (lineFormat !== undefined && (lineFormat === this.#spoken || isSameFormat(lineFormat, output))) {
+      this.#spoken = lineFormat;
       this.#decodedItem = undefined;
       return audio;
     }
@@ -183,7 +186,7 @@ export class RealtimeLine {
     this.#encoder?.close();
     this.#encoder = createOutboundConverter(input, transcoder);
     this.#input = input;
-    this.#passed = undefined;
+    this.#passed = this.#spoken = undefined;
     this.#output = output;
     this.#decodedItem = undefined;
   }

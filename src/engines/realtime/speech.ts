@@ -14,8 +14,6 @@ import type { AnswerSplit } from '../turn-book.js';
 export interface RealtimeSpeechEvents {
   firstFrameSent(at: number): void;
   firstFrameHeard(at: number): void;
-  /** All that there is will have been heard by then, on the clock. */
-  sounds(until: number): void;
   /** What has been heard so far. */
   spoken(text: string): void;
   /** Everything that came so far has been heard, and no more of it is under way. */
@@ -191,21 +189,25 @@ export class RealtimeSpeech {
     this.#openRounds -= 1;
   }
 
-  /** Audio for the playout, in the line's format; copied. @throws ProviderError for more than anybody would listen to */
-  push(itemId: string, audio: Audio): void {
-    if (this.#stopped || audio.length === 0) return;
-    const { playout, clock, events } = this.#options;
-    if (playout.pushedMs - playout.playedMs > MAX_AHEAD_MS)
-      throw new ProviderError('The realtime model sends audio without end.', {
-        status: null,
-        retryable: false,
-      });
+  /**
+   * Audio for the playout, in the line's format; copied. Returns how much there is now that was not heard, in milliseconds; 0 where the answer
+   * was stopped. @throws ProviderError for more than anybody would listen to
+   */
+  push(itemId: string, audio: Audio): number {
+    if (this.#stopped || audio.length === 0) return 0;
+    const { playout } = this.#options;
     const item = this.#item(itemId);
     item.startMs ??= playout.pushedMs;
     this.#give(audio);
     item.endMs = playout.pushedMs;
-    if (this.#stopped) return;
-    events.sounds(clock.now() + playout.pushedMs - playout.playedMs);
+    if (this.#stopped) return 0;
+    const aheadMs = item.endMs - playout.playedMs;
+    if (aheadMs > MAX_AHEAD_MS)
+      throw new ProviderError('The realtime model sends audio without end.', {
+        status: null,
+        retryable: false,
+      });
+    return aheadMs;
   }
 
   /** Returns false for words that are not taken. */
@@ -251,7 +253,8 @@ export class RealtimeSpeech {
   }
 
   #item(id: string): Item {
-    const known = this.#items.find((item) => item.id === id);
+    const last = this.#items.at(-1);
+    const known = last?.id === id ? last : this.#items.find((item) => item.id === id);
     if (known !== undefined) return known;
     const item: Item = { id, round: this.#rounds.length, text: '', startMs: undefined, endMs: 0 };
     this.#items.push(item);

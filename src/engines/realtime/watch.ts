@@ -4,12 +4,12 @@ import type { Conversation } from '../conversation.js';
 
 export class RealtimeWatch {
   readonly #conversation: Conversation;
-  /** The last sign of life, and until when there is sound, that the state was not told. */
-  #aliveAt: number | undefined;
-  #soundsUntil: number | undefined;
+  /** The last sign of life, and until when there is sound, that the state was not told. NaN for none: a number is written where it is, with every frame. */
+  #aliveAt = Number.NaN;
+  #soundsUntil = Number.NaN;
   readonly #tellSigns = () => {
-    const [since, soundsUntil] = [this.#aliveAt, this.#soundsUntil];
-    this.#aliveAt = this.#soundsUntil = undefined;
+    const [since, soundsUntil] = [toKnown(this.#aliveAt), toKnown(this.#soundsUntil)];
+    this.#aliveAt = this.#soundsUntil = Number.NaN;
     this.#conversation.tell({ type: 'alive', since, soundsUntil });
   };
 
@@ -32,15 +32,15 @@ export class RealtimeWatch {
     return this.value.owed !== null;
   }
 
-  /** The model gives a sign of life. */
-  alive(): void {
-    this.#aliveAt = this.#conversation.now;
+  /** The model gives a sign of life. `aheadMs`: of its sound so much was not heard. @default it is no sound */
+  alive(aheadMs = 0): void {
+    const { now } = this.#conversation;
+    this.#aliveAt = now;
+    if (aheadMs > 0) this.#soundsUntil = now + aheadMs;
     this.#conversation.defer(this.#tellSigns);
   }
+}
 
-  /** There is sound for the caller until then. */
-  sounds(until: number): void {
-    this.#soundsUntil = until;
-    this.#conversation.defer(this.#tellSigns);
-  }
+function toKnown(time: number): number | undefined {
+  return Number.isNaN(time) ? undefined : time;
 }

@@ -15,7 +15,8 @@ import { createUnknownLog } from '../wire/unknown-messages.js';
 export interface LinkProtocol {
   /** There is a connection, which has to be told the settings. */
   connected(): void;
-  text(text: string): void;
+  /** Taken out of here for good: it is called for every piece of audio. */
+  readonly text: (text: string) => void;
   /** A ping was answered. */
   pong?(): void;
   /** The settings are taken, and nobody is told yet. `isFirst`: on no connection before. */
@@ -50,8 +51,10 @@ export class SessionLink {
   readonly #renewal: SessionRenewal;
   /** A message of this name is not used. */
   readonly note: (name: string) => void;
-  #formats: RealtimeFormats;
-  #outbox: CallerOutbox;
+  /** Those of the session, as far as it has told; else those that it is asked for. Written here alone. */
+  formats: RealtimeFormats;
+  /** The caller's audio. Written here alone. */
+  outbox: CallerOutbox;
   #timer: Timer | undefined;
   #isReady = false;
   #wasReady = false;
@@ -63,8 +66,8 @@ export class SessionLink {
     const { context, target, open, readClose, pingMs, isQuiet, protocol, events } = options;
     const { clock, logger } = context;
     this.note = createUnknownLog({ logger });
-    this.#formats = context.formats;
-    this.#outbox = this.#createOutbox();
+    this.formats = context.formats;
+    this.outbox = this.#createOutbox();
     this.#renewal = new SessionRenewal({
       clock,
       isQuiet: () => this.#isReady && isQuiet?.() === true,
@@ -84,7 +87,7 @@ export class SessionLink {
       ...(readClose === undefined ? {} : { readClose }),
       events: {
         connected: () => this.#connected(),
-        text: (text) => protocol.text(text),
+        text: protocol.text,
         pong: () => protocol.pong?.(),
         lost: (agoMs) => this.#lost(agoMs),
         // It takes longer than a silence does.
@@ -110,15 +113,6 @@ export class SessionLink {
     return this.#wasReady;
   }
 
-  /** Those of the session, as far as it has told; else those that it is asked for. */
-  get formats(): RealtimeFormats {
-    return this.#formats;
-  }
-
-  get outbox(): CallerOutbox {
-    return this.#outbox;
-  }
-
   /** When the session has to be changed. */
   get renewal(): SessionRenewal {
     return this.#renewal;
@@ -135,13 +129,13 @@ export class SessionLink {
 
   /** What follows is in these formats. */
   setFormats(formats: RealtimeFormats): void {
-    const before = this.#formats;
-    this.#formats = formats;
+    const before = this.formats;
+    this.formats = formats;
     const hasSameInput = isSameFormat(before.input, formats.input);
     if (!hasSameInput) {
       // What waits is in the format before.
-      this.#outbox.reportLoss(this.#options.context);
-      this.#outbox = this.#createOutbox();
+      this.outbox.reportLoss(this.#options.context);
+      this.outbox = this.#createOutbox();
     }
     if (this.#wasReady && !(hasSameInput && isSameFormat(before.output, formats.output)))
       this.#options.events.formatsChanged(formats);
@@ -159,12 +153,12 @@ export class SessionLink {
     const gapMs = this.#socket.serves() ?? 0;
     protocol.ready({ isFirst });
     // The engine gives what it has kept as soon as it is told.
-    this.#outbox.restart();
-    const hearsAgain = this.#outbox.unheard.length > 0;
-    if (isFirst) events.ready(this.#formats);
+    this.outbox.restart();
+    const hearsAgain = this.outbox.unheard.length > 0;
+    if (isFirst) events.ready(this.formats);
     else events.reconnected({ gapMs, isPlanned, hearsAgain });
     protocol.opened?.();
-    this.#outbox.flush();
+    this.outbox.flush();
   }
 
   /** Gives the session up, for `reason`, and makes another one. */
@@ -185,7 +179,7 @@ export class SessionLink {
     this.#timer?.cancel();
     this.#renewal.close();
     this.#socket.close();
-    this.#outbox.reportLoss(this.#options.context);
+    this.outbox.reportLoss(this.#options.context);
   }
 
   #connected(): void {
@@ -201,13 +195,13 @@ export class SessionLink {
     const wasReady = this.#isReady;
     this.#isReady = false;
     // A connection that is changed in a silence leaves nothing unheard.
-    if (this.#isPlanned) this.#outbox.settle(this.#outbox.sentMs);
+    if (this.#isPlanned) this.outbox.settle(this.outbox.sentMs);
     this.#options.protocol.lost({ wasReady });
     if (wasReady) this.#options.events.lost({ agoMs });
   }
 
   #createOutbox(): CallerOutbox {
-    const { input: format } = this.#formats;
+    const { input: format } = this.formats;
     return new CallerOutbox({ format, keptMs: KEPT_AUDIO_MS, send: (chunk) => this.#sendAudio(chunk) });
   }
 

@@ -65,8 +65,11 @@ export class CallerOutbox {
   push(chunk: Uint8Array): void {
     const isNext = this.#next === this.#end;
     this.#keep(chunk);
-    if (isNext && this.#options.send(chunk)) this.#next = this.#end;
-    else this.flush();
+    if (isNext && this.#options.send(chunk)) {
+      this.#next = this.#end;
+      return;
+    }
+    this.flush();
     this.#drop(this.#end - this.#ring.length);
   }
 

@@ -1,6 +1,5 @@
 // What responses of a realtime model cost that end before the service has said so: a moment's wait for its word when the call is over,
 // and a guess where none comes.
-import { type AudioFormat, bytesPerMs } from '../../audio/format.js';
 import { grace, type Timer } from '../../base/clock.js';
 import type { RealtimeContext, ResponseUsage } from '../realtime-model.js';
 import { notTaken } from './not-taken.js';
@@ -48,14 +47,14 @@ export class ResponseBill {
     this.#open ??= { spokenMs: 0, characters: 0 };
   }
 
-  spoke(audio: Uint8Array, format: AudioFormat): void {
-    this.begins();
-    if (this.#open !== undefined) this.#open.spokenMs += audio.length / bytesPerMs(format);
+  spoke(lengthMs: number): void {
+    this.#open ??= { spokenMs: 0, characters: 0 };
+    this.#open.spokenMs += lengthMs;
   }
 
   wrote(characters: number): void {
-    this.begins();
-    if (this.#open !== undefined) this.#open.characters += characters;
+    this.#open ??= { spokenMs: 0, characters: 0 };
+    this.#open.characters += characters;
   }
 
   /** The service has said what the response cost; undefined where it does not. */

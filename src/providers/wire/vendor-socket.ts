@@ -113,7 +113,8 @@ class WsVendorSocket implements VendorSocket {
   }
 
   get bufferedBytes(): number {
-    return this.#socket?.bufferedAmount ?? 0;
+    // The library keeps nothing back: nothing is compressed.
+    return this.#network?.writableLength ?? 0;
   }
 
   send(message: string | Uint8Array): void {
@@ -175,8 +176,7 @@ class WsVendorSocket implements VendorSocket {
     socket.on('open', () => {
       if (this.#over) return;
       this.#network = network;
-      if (network !== undefined)
-        takeTextFrames(network, { isMasked: false, take: (text) => this.#take(text) });
+      if (network !== undefined) takeTextFrames(network, { isMasked: false, take: this.#take });
       this.#timer?.cancel();
       this.#watch();
       this.#tell(() => events.opened());
@@ -203,7 +203,7 @@ class WsVendorSocket implements VendorSocket {
     } else this.#take(bytes.toString('utf8'));
   }
 
-  #take(text: string): void {
+  readonly #take = (text: string): void => {
     if (this.#over) return;
     this.#unanswered = 0;
     try {
@@ -211,7 +211,7 @@ class WsVendorSocket implements VendorSocket {
     } catch (cause) {
       this.#end(fatalFailure(NOT_HANDLED, cause));
     }
-  }
+  };
 
   /** What goes wrong in a listener ends this socket: thrown from here, it would end the process and every call in it. */
   #tell(event: () => void): void {

@@ -1,4 +1,5 @@
 // One call's conversation with the service: what it says becomes the contract's events, in order and without what is late.
+import { bytesPerMs } from '../../../audio/format.js';
 import type { Timer } from '../../../base/clock.js';
 import type { ModelToolCall, ReplyEnd } from '../../language-model.js';
 import type { RealtimeContext, RealtimeEvents, RealtimeSession } from '../../realtime-model.js';
@@ -273,7 +274,8 @@ export class GeminiLiveSession implements RealtimeSession {
 
   #spoken(audio: Uint8Array): void {
     const response = this.#current();
-    if (response !== undefined) this.#bill.spoke(audio, this.#link.session.formats.output);
+    if (response !== undefined)
+      this.#bill.spoke(audio.length / bytesPerMs(this.#link.session.formats.output));
     if (response?.isWanted !== true) return;
     const { id: responseId, itemId } = response;
     this.#events.audio({ responseId, itemId, audio });

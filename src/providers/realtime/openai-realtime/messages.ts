@@ -74,9 +74,17 @@ function readUsual(text: string): { id: string; message: ServerMessage } | undef
   if (begin === null || to < from || !text.endsWith(END)) return undefined;
   const audio = text.slice(from, to);
   if (!BASE64.test(audio)) return undefined;
-  const [, id = '', responseId = '', itemId = '', contentIndex] = begin;
-  const ids = { responseId, itemId, contentIndex: Number(contentIndex) };
-  return { id, message: { type: 'audio', ...ids, audio: Buffer.from(audio, 'base64') } };
+  return {
+    // By number: taken apart as a list, they are walked through with an iterator.
+    id: begin[1] ?? '',
+    message: {
+      type: 'audio',
+      responseId: begin[2] ?? '',
+      itemId: begin[3] ?? '',
+      contentIndex: Number(begin[4]),
+      audio: Buffer.from(audio, 'base64'),
+    },
+  };
 }
 
 function readMessage(message: Json): ServerMessage {

@@ -1,6 +1,6 @@
 // One call's conversation with the service: what it says becomes the contract's events, in order and without what is late.
+import { bytesPerMs } from '../../../audio/format.js';
 import type { RealtimeContext, RealtimeEvents, RealtimeSession } from '../../realtime-model.js';
-import type { CallerOutbox } from '../../wire/caller-outbox.js';
 import { codedFailure, fatalFailure } from '../../wire/failure.js';
 import type { Json } from '../../wire/json.js';
 import type { VendorTarget } from '../../wire/lasting-socket.js';
@@ -157,12 +157,8 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     this.#bill.close(() => this.#link.close());
   }
 
-  get #outbox(): CallerOutbox {
-    return this.#link.outbox;
-  }
-
   get #isQuiet(): boolean {
-    const isHeard = this.#hearing.isSpeaking || this.#outbox.unheard.length > 0;
+    const isHeard = this.#hearing.isSpeaking || this.#link.outbox.unheard.length > 0;
     return !isHeard && this.#answers.runningId === undefined;
   }
 
@@ -230,7 +226,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
       case 'user-text': {
         const { itemId, text, usage } = message;
         this.#hearing.settled(itemId);
-        if (text !== '') this.#outbox.worded(itemId);
+        if (text !== '') this.#link.outbox.worded(itemId);
         const model = this.#settings.transcription;
         if (usage !== undefined && model !== undefined)
           this.#events.usage(readTranscriptionUsage(usage, model));
@@ -245,9 +241,9 @@ export class OpenAIRealtimeSession implements RealtimeSession {
         const { responseId, itemId, contentIndex, audio } = message;
         if (!this.#isWanted(responseId)) return;
         this.#answered();
-        const format = this.#link.formats.output;
-        this.#speech.audio(itemId, { contentIndex, bytes: audio.length, format });
-        this.#bill.spoke(audio, format);
+        const lengthMs = audio.length / bytesPerMs(this.#link.formats.output);
+        this.#speech.audio(itemId, contentIndex, lengthMs);
+        this.#bill.spoke(lengthMs);
         this.#events.audio({ responseId, itemId, audio });
         return;
       }
@@ -287,8 +283,8 @@ export class OpenAIRealtimeSession implements RealtimeSession {
   #speechEnded(itemId: string): void {
     const { turnDetection } = this.#settings;
     const silenceMs = turnDetection.type === 'server_vad' ? turnDetection.silence_duration_ms : 0;
-    this.#outbox.ended(itemId, this.#hearing.endMs ?? this.#outbox.sentMs);
-    const agoMs = this.#hearing.ended({ sentMs: this.#outbox.sentMs, silenceMs });
+    this.#link.outbox.ended(itemId, this.#hearing.endMs ?? this.#link.outbox.sentMs);
+    const agoMs = this.#hearing.ended({ sentMs: this.#link.outbox.sentMs, silenceMs });
     this.#answers.turnEnded();
     this.#events.speechEnded({ itemId, agoMs });
   }
@@ -302,7 +298,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     }
     // An answer is also how some services say that the caller has finished.
     if (this.#hearing.isSpeaking && this.#interruptible) this.#speechEnded(`before-${responseId}`);
-    this.#outbox.answers();
+    this.#link.outbox.answers();
     this.#events.responseStarted(responseId);
   }
 
@@ -313,15 +309,16 @@ export class OpenAIRealtimeSession implements RealtimeSession {
 
   /** Not every service tells the start of a response. What comes of one that was stopped is late, of one that is not under way another call's. */
   #isWanted(responseId: string): boolean {
-    if (!this.#link.isReady || !this.#speech.isWanted(responseId) || !this.#answers.isOurs(responseId))
-      return false;
+    if (!this.#link.isReady || !this.#speech.isWanted(responseId)) return false;
+    if (this.#answers.runningId === responseId) return true;
+    if (!this.#answers.isOurs(responseId)) return false;
     this.#started(responseId);
     return this.#speech.isWanted(responseId);
   }
 
   /** There is of an answer what is not asked for again. What is said into one that goes on is answered by the next one. */
   #answered(): void {
-    this.#outbox.answered({ withLater: this.#interruptible });
+    this.#link.outbox.answered({ withLater: this.#interruptible });
   }
 
   #done(message: Extract<ServerMessage, { type: 'response-done' }>): void {

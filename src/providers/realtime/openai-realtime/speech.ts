@@ -1,17 +1,10 @@
 // Speech of the model as it comes: which item it belongs to, how much there is of it, and whether anybody still wants it.
-import { type AudioFormat, bytesPerMs } from '../../../audio/format.js';
 import { forgetOldest } from '../../wire/bounds.js';
 
 interface Item {
   contentIndex: number;
   producedMs: number;
   hasText: boolean;
-}
-
-export interface AudioPiece {
-  readonly contentIndex: number;
-  readonly bytes: number;
-  readonly format: AudioFormat;
 }
 
 /** Nobody speaks of items that are older than this many. */
@@ -22,11 +15,11 @@ export class OpenAIRealtimeSpeech {
   readonly #items = new Map<string, Item>();
   readonly #unwanted = new Set<string>();
 
-  /** Takes audio of an item: so many bytes in the format. */
-  audio(itemId: string, { contentIndex, bytes, format }: AudioPiece): void {
+  /** Takes so much audio of an item. */
+  audio(itemId: string, contentIndex: number, lengthMs: number): void {
     const item = this.#item(itemId);
     item.contentIndex = contentIndex;
-    item.producedMs += bytes / bytesPerMs(format);
+    item.producedMs += lengthMs;
   }
 
   /** The words that are new in `text`: all of them, or none of a whole text whose pieces have come. */
