@@ -58,7 +58,7 @@ export function originOf({ originId, nodeId }: { originId?: string; nodeId: stri
 /** Facts that whoever takes a call over can take back, at least: a server that is cut off from the others goes on stating some for seconds. */
 export const TAKEN_BACK = 32;
 /** The same of a call that is over. */
-const TAKEN_BACK_AT_END = 8;
+export const TAKEN_BACK_AT_END = 8;
 
 /** What a record was made of last. */
 interface Past {

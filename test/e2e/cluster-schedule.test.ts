@@ -48,6 +48,30 @@ const schedules = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
+/** Those of which something was wrong once. */
+const FOUND: Scheduled[][] = [
+  // Two servers stated facts in one term, and the end was older than those of the other one: the call stayed up for ever.
+  [
+    { afterMs: 0, event: { type: 'cut', server: 1, forMs: 2500, reachesNodes: false } },
+    { afterMs: 400, event: { type: 'drop-stream' } },
+    { afterMs: 400, event: { type: 'drop-stream' } },
+    { afterMs: 0, event: { type: 'broker-away', forMs: 2931 } },
+  ],
+  // The server that had the call ended it as it continued, after another one had taken it over.
+  [
+    { afterMs: 400, event: { type: 'still', server: 0, forMs: 2500 } },
+    { afterMs: 400, event: { type: 'caller-leaves' } },
+    { afterMs: 400, event: { type: 'cut', server: 0, forMs: 11_621, reachesNodes: false } },
+  ],
+  // The page of one server had what the other one had stated as well.
+  [
+    { afterMs: 0, event: { type: 'broker-away', forMs: 1120 } },
+    { afterMs: 0, event: { type: 'drop-stream' } },
+    { afterMs: 704, event: { type: 'cut', server: 0, forMs: 1877, reachesNodes: false } },
+    { afterMs: 496, event: { type: 'drop-stream' } },
+  ],
+];
+
 function isSplit(schedule: readonly Scheduled[]): boolean {
   return schedule.some(
     ({ event }) => event.type === 'still' || (event.type === 'cut' && !event.reachesNodes),
@@ -178,7 +202,8 @@ describe.each(SIMULATED_CARRIERS)('a call, whatever happens to the servers, on %
       }),
       {
         numRuns: Number(process.env.SCHEDULES ?? runs(10, 200)),
-        ...(process.env.SEED && { seed: Number(process.env.SEED) }),
+        seed: Number(process.env.SEED ?? 1),
+        examples: FOUND.map((schedule): [Scheduled[]] => [schedule]),
       },
     );
   });

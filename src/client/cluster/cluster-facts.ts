@@ -4,7 +4,7 @@ import { pause } from '../../base/pause.js';
 import { Rounds, type Wait } from '../../base/rounds.js';
 import { type Coordinator, GATHER_MS, type HearFact } from '../../cluster/coordinator.js';
 import type { CallEvent, FactPlace } from '../../contract/call-event.js';
-import { isNewer, TAKEN_BACK } from '../../events/reduce.js';
+import { isNewer, TAKEN_BACK, TAKEN_BACK_AT_END } from '../../events/reduce.js';
 import { WaitingFacts } from './waiting-facts.js';
 
 /** Facts in one message to the broker. */
@@ -146,13 +146,15 @@ export class ClusterFacts {
   }
 
   /**
-   * Tells the last facts of a call again, in a higher term: nodes may have heard those of another one in their place. As many as a record can take back. Returns
+   * Tells the last facts of a call again, in a higher term: nodes may have heard those of another one in their place. Fewer than a record can take back. Returns
    * them.
    */
   restate(callId: string, term: number): readonly CallEvent[] {
     const { nodeId } = this.#parts;
     const log = this.#logs.get(callId) ?? this.#ended.get(callId) ?? [];
-    const last = log.splice(Math.max(0, log.length - TAKEN_BACK));
+    const most = this.#logs.has(callId) ? TAKEN_BACK : TAKEN_BACK_AT_END;
+    // A record that knows none in front of the first one takes nothing back, and those of the other node may be more.
+    const last = log.splice(Math.max(1, log.length - Math.ceil((3 * most) / 4)));
     const again = last.map((fact) => ({ ...fact, nodeId, term }));
     log.push(...again);
     for (const fact of again) this.#isNews(fact);

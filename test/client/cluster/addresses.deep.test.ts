@@ -29,7 +29,7 @@ describeOnRedis('a server whose address leads', (program) => {
     [
       'to another server of the cluster',
       async ({ processes }: ClusterProcesses) => `http://127.0.0.1:${processes[0]?.port}`,
-      'another node answers',
+      'Another server answers',
     ],
     [
       'to something else',
