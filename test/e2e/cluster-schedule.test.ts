@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
 import { pause } from '../../src/base/pause.js';
+import type { CallEvent } from '../../src/contract/call-event.js';
 import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import type { CallerStep } from '../../src/testing/index.js';
 import { isNewer } from '../../src/events/reduce.js';
@@ -71,6 +72,16 @@ const FOUND: Scheduled[][] = [
     { afterMs: 496, event: { type: 'drop-stream' } },
   ],
 ];
+
+/** Two servers have gone on with the call at the same time. Which of their incidents a page shows depends on what it heard first. */
+function isStatedTwice(facts: readonly CallEvent[]): boolean {
+  const stated = new Map<number, string>();
+  for (const { seq, nodeId } of facts) {
+    if ((stated.get(seq) ?? nodeId) !== nodeId) return true;
+    stated.set(seq, nodeId);
+  }
+  return false;
+}
 
 function isSplit(schedule: readonly Scheduled[]): boolean {
   return schedule.some(
@@ -172,7 +183,9 @@ class World {
 }
 
 describe.each(SIMULATED_CARRIERS)('a call, whatever happens to the servers, on %s', (id) => {
-  it('has one end, which every server shows', { timeout: 3_600_000 }, async () => {
+  it('has one end, which every server shows, and one record where one server at a time has it', {
+    timeout: 3_600_000,
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(schedules, async (schedule: Scheduled[]) => {
         await using phones = await ClusterPhones.three(id);
@@ -198,6 +211,7 @@ describe.each(SIMULATED_CARRIERS)('a call, whatever happens to the servers, on %
         const isTwice = isSplit(schedule) && schedule.some(({ event }) => event.type === 'hang-up');
         if (isTwice && told.length === 2) return;
         expect(told.length, told.join(', ')).toBe(1);
+        if (isStatedTwice(phones.facts)) return;
         for (const each of records) expect(each).toEqual(records[0]);
       }),
       {

@@ -164,6 +164,38 @@ describe('ClusterFacts', () => {
     expect(asked.slice(1).map(placesOf)).toEqual([[], whole]);
   });
 
+  it.each([
+    ['is up here', 'turn.started', 24],
+    ['has ended here', 'call.ended', 6],
+  ])(
+    'of a call that %s are told again in a higher term, as many as a record can take back',
+    async (_, last, most) => {
+      const { clock, node } = open();
+      const [one, two] = [node('a'), node('b')];
+      one.facts.adopt('call', [fact('z', 1, 1)]);
+      for (let seq = 2; seq < 40; seq += 1) one.facts.tell(fact('a', 2, seq));
+      one.facts.tell({ ...fact('a', 2, 40), type: last } as CallEvent);
+      await one.facts.flushed();
+      await clock.advanceAsync(GATHER_MS);
+      two.heard.length = 0;
+      const again = one.facts.restate('call', 5);
+      expect(placesOf(again)).toEqual(Array.from({ length: most }, (_, at) => [5, 41 - most + at]));
+      await one.facts.flushed();
+      await clock.advanceAsync(GATHER_MS);
+      expect(placesOf(two.heard)).toEqual(placesOf(again));
+      expect(placesOf(one.facts.newsOf('call') ?? []).slice(-most)).toEqual(placesOf(again));
+      expect(again.every(({ nodeId }) => nodeId === 'a')).toBe(true);
+    },
+  );
+
+  it('of a short call are told again but for the first, which a record has to begin with', () => {
+    const { node } = open();
+    const { facts } = node('a');
+    facts.adopt('call', [fact('z', 1, 1), fact('z', 1, 2)]);
+    expect(placesOf(facts.restate('call', 3))).toEqual([[3, 2]]);
+    expect(facts.restate('unknown', 3)).toEqual([]);
+  });
+
   it('of a call that rang here and went on elsewhere are not told again, nor kept', async () => {
     const { clock, node } = open();
     const [one, two] = [node('a'), node('b')];
