@@ -154,7 +154,10 @@ export class ClusterFacts {
     const log = this.#logs.get(callId) ?? this.#ended.get(callId) ?? [];
     const most = this.#logs.has(callId) ? TAKEN_BACK : TAKEN_BACK_AT_END;
     // A record that knows none in front of the first one takes nothing back, and those of the other node may be more.
-    const last = log.splice(Math.max(1, log.length - Math.ceil((3 * most) / 4)));
+    const from = log.length - Math.ceil((3 * most) / 4);
+    // Whatever came behind the end, the end is among them.
+    const end = log.findLastIndex(({ type }) => type === 'call.ended');
+    const last = log.splice(Math.max(1, end === -1 ? from : Math.min(from, end)));
     const again = last.map((fact) => ({ ...fact, nodeId, term }));
     log.push(...again);
     for (const fact of again) this.#isNews(fact);

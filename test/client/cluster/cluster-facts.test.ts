@@ -188,6 +188,17 @@ describe('ClusterFacts', () => {
     },
   );
 
+  it('of a call that has ended here are told again from its end on, however much came behind it', () => {
+    const { node } = open();
+    const { facts } = node('a');
+    facts.adopt('call', [fact('a', 1, 1)]);
+    facts.tell({ ...fact('a', 1, 2), type: 'call.ended' } as CallEvent);
+    for (let seq = 3; seq < 15; seq += 1)
+      facts.tell({ ...fact('a', 1, seq), type: 'cost.updated' } as CallEvent);
+    const again = facts.restate('call', 3);
+    expect(again.map(({ type }) => type)).toEqual(['call.ended', ...Array(12).fill('cost.updated')]);
+  });
+
   it('of a short call are told again but for the first, which a record has to begin with', () => {
     const { node } = open();
     const { facts } = node('a');
