@@ -455,9 +455,13 @@ function stopped(
   };
   // An answer is given anew. What somebody outside asked for is no answer.
   const isAnswer = utterance?.manner.request === undefined || !isHold;
-  const left = isUnheard && hasAsked && isAnswer ? rest : restOfCut(state, floor, account, policy);
+  const untold = isUnheard && !isHold ? newsOf(utterance) : null;
+  const wanted = untold ?? (isHold || utterance === null ? null : wantedBehind(utterance.manner));
+  const cut = wanted === null ? state : told(state, wanted, { behind: next.kind === 'request' ? 1 : 0 });
+  const isAgain = (isUnheard && hasAsked && isAnswer) || untold !== null;
+  const left = isAgain ? rest : restOfCut(cut, floor, account, policy);
   const isCallerOwed = state.isCallerOwed || (isPutOff && (isUnheard || account.isOwed));
-  const silent = { ...listening(state, left), idle, isCallerOwed };
+  const silent = { ...listening(cut, left), idle, isCallerOwed };
   return after(effects, follow(silent, { at, next }, { ...view, turn }, policy));
 }
 
@@ -570,9 +574,7 @@ function over(said: FloorState, at: Ms, view: View, policy: FloorPolicy): Step {
   const wanted = wantedBehind(said.manner);
   // A caller whom that had put off is answered behind it, and any other one before.
   if (wanted !== null && !hasMore(caller) && !isOwed(view)) return leadOn(said, wanted, view, policy);
-  const { leadsTo: _, ...own } = said.manner;
-  const state: FloorState =
-    wanted === null ? said : { ...said, manner: own, requests: [wanted, ...said.requests] };
+  const state = wanted === null ? said : told(said, wanted, { behind: 0 });
   const { manner } = state;
   const { leadsTo } = manner;
   if (manner.ends === 'agent-hangup') return hangUp(state, manner.ends);
@@ -589,6 +591,18 @@ function over(said: FloorState, at: Ms, view: View, policy: FloorPolicy): Step {
 /** What somebody outside wants said behind an aside. */
 function wantedBehind({ leadsTo }: Manner): Unsaid | null {
   return typeof leadsTo === 'object' && isWanted(leadsTo) ? leadsTo : null;
+}
+
+/** News that is being said, word for word. */
+function newsOf(utterance: Utterance | null): Unsaid | null {
+  const { text = null, manner = {} } = utterance ?? {};
+  return text !== null && manner.isNews === true ? { text, manner } : null;
+}
+
+/** It is said in any case: when the caller was answered, and `behind` so many of what was asked for. */
+function told(state: FloorState, wanted: Unsaid, { behind }: { behind: number }): FloorState {
+  const { leadsTo: _, ...manner } = state.manner;
+  return { ...state, manner, requests: state.requests.toSpliced(behind, 0, wanted) };
 }
 
 /** An aside was heard. Who makes a sound may have words that come first. */

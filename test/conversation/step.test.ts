@@ -181,3 +181,29 @@ describe('whatever happens', () => {
     );
   });
 });
+
+describe.each([false, true])(
+  'what somebody outside wants said (whoever answers ends turns: %s)',
+  (endsTurns) => {
+    const NEWS = { text: 'I could not reach them.', manner: { isNews: true } };
+    const UNHEARD = { ...ACCOUNT, heard: '', unheard: NEWS.text, rest: NEWS.text };
+    const stop = (account: typeof ACCOUNT): readonly Input[] => [
+      { type: 'interrupted' },
+      { type: 'stopped', account, answer: { ...NOTHING, heard: account.heard, unheard: account.unheard } },
+    ];
+
+    it('is still to be said where the caller interrupts the words before it', () => {
+      const aside: Input = { type: 'say', text: 'I am back.', manner: { leadsTo: NEWS } };
+      const { state } = told([...OPEN, aside, { type: 'audible' }, ...stop(ACCOUNT)], { endsTurns });
+      expect(state.floor.requests).toEqual([NEWS]);
+    });
+
+    it('is still to be said where the caller interrupts it before they have heard any of it', () => {
+      const news: Input = { type: 'say', ...NEWS };
+      const { state } = told([...OPEN, news, ...stop(UNHEARD)], { endsTurns });
+      expect(state.floor.requests).toEqual([NEWS]);
+      const heard = told([...OPEN, news, { type: 'audible' }, ...stop(ACCOUNT)], { endsTurns });
+      expect(heard.state.floor.requests).toEqual([]);
+    });
+  },
+);
