@@ -224,7 +224,7 @@ function changes(record: CallRecord, event: CallEvent): Partial<Omit<CallRecord,
     case 'cost.updated':
       return { cost: event.cost, usage: event.usage, turns: withTurnCost(record.turns, event.turn) };
     case 'dtmf.received':
-      return { transcript: withEntry(record.transcript, keyEntry(record, event)) };
+      return { transcript: withKey(record, event) };
     case 'amd.detected':
       return { amd: event.amd };
     case 'recording.completed':
@@ -385,6 +385,16 @@ function withTool(turns: Turn[], turnIndex: number, tool: ToolCall | undefined):
   return turns.with(at, { ...turn, toolCalls: turn.toolCalls.with(place, wholeTool(tool)) });
 }
 
+/** A process that keeps a call may tell its last facts again, in another term. */
+function withKey(record: CallRecord, event: CallEventOf<'dtmf.received'>): TranscriptEntry[] {
+  const entry = keyEntry(record, event);
+  const isKnown = record.transcript.some(
+    ({ id, at, text }) =>
+      at === entry.at && text === entry.text && id.startsWith('key-') && id.endsWith(`-${event.seq}`),
+  );
+  return isKnown ? record.transcript : withEntry(record.transcript, entry);
+}
+
 function keyEntry(record: CallRecord, event: CallEventOf<'dtmf.received'>): TranscriptEntry {
   return {
     // Two processes may have counted alike.
@@ -409,12 +419,17 @@ function withHandoff(
   { handoffs = [] }: Partial<Pick<CallRecord, 'handoffs'>>,
   { at, from, to, summary }: CallEventOf<'agent.changed'>,
 ): Handoff[] {
+  // As for a key.
+  if (handoffs.some((each) => each.at === at && each.from === from && each.to === to)) return handoffs;
   return handoffs.length < MAX_HANDOFFS ? [...handoffs, { at, from, to, summary }] : handoffs;
 }
 
 function withIncident(record: CallRecord, incident: Incident): Incident[] {
   if (record.incidents.length >= MAX_INCIDENTS) return record.incidents;
   const { at, code, message, durationMs } = incident;
+  // As for a key.
+  if (record.incidents.some((each) => each.at === at && each.code === code && each.message === message))
+    return record.incidents;
   return [...record.incidents, { at, code, message, durationMs }];
 }
 

@@ -511,6 +511,21 @@ it('a cost that belongs to a turn which is over corrects that turn and no other'
 });
 
 describe('a call that another process takes over', () => {
+  it('has what is told again in a higher term once, also where its record was read from a store', () => {
+    const facts = stamp([
+      started(),
+      incident('odd'),
+      handedOver('desk', 'sales'),
+      { type: 'dtmf.received', digit: '7' },
+      transfer('+15005550030', null),
+      entry('a', 'Hello.', true),
+    ]);
+    const before = replayCall(facts);
+    let record = structuredClone(before);
+    for (const fact of facts.slice(1)) record = reduceCall(record, { ...fact, term: 5 });
+    expect(record).toEqual({ ...before, term: 5 });
+  });
+
   const lived = stamp([status('ringing'), started(), entry('a', 'heard', true)]);
   const next = (facts: readonly CallFact[], seq: number, term = 2): CallEvent[] =>
     stamp(facts, { at: 2_000_000 }).map((event, index) => ({

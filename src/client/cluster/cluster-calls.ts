@@ -89,7 +89,7 @@ export class ClusterCalls implements Neighbor, OtherProcess {
   readonly takesNew = false;
   readonly #parts: ClusterCallsParts;
   readonly #coordinator: Coordinator;
-  readonly finder: CallFinder;
+  readonly #finder: CallFinder;
   readonly #server: Pick<PhoneServer, 'answerWebhook'>;
   /** Calls that this node has said to be its own, and in which term. */
   readonly #claimed = new Map<string, number>();
@@ -108,7 +108,7 @@ export class ClusterCalls implements Neighbor, OtherProcess {
   ) {
     this.#parts = parts;
     this.#coordinator = coordinator;
-    this.finder = new CallFinder(parts, coordinator);
+    this.#finder = new CallFinder(parts, coordinator);
     this.#server = server;
   }
 
@@ -150,15 +150,15 @@ export class ClusterCalls implements Neighbor, OtherProcess {
     const ask = { ...rest, rawBody: Buffer.from(rawBody).toString('base64'), host };
     const request = { type: 'webhook', callId, ask } as const;
     try {
-      const found = await this.finder.find(callId, { by, carrierCallId, isNew: begins });
+      const found = await this.#finder.find(callId, { by, carrierCallId, isNew: begins });
       let owner = found ?? (begins ? await this.#claim(callId, 1, { by }) : undefined);
       for (let count = 0; count < MAX_ASKED; count += 1) {
         if (owner === undefined || owner.nodeId === this.#parts.nodeId) return undefined;
         const asked: CallOwner = owner;
-        const answered = await this.finder.ask(asked, { request, timeoutMs: WEBHOOK_MS, isPatient: !asks });
+        const answered = await this.#finder.ask(asked, { request, timeoutMs: WEBHOOK_MS, isPatient: !asks });
         if (answered?.type === 'answer') return answered.answer;
         if (answered === undefined) {
-          const isAlone = async () => (await this.finder.besides(callId, asked)).heard === 'none';
+          const isAlone = async () => (await this.#finder.besides(callId, asked)).heard === 'none';
           // While nobody is reached, no report takes a call from those who may well have it: whoever gets its stream does.
           if ((!asks || nextStream !== undefined) && (await isAlone()))
             return nextStream === undefined
@@ -186,10 +186,15 @@ export class ClusterCalls implements Neighbor, OtherProcess {
 
   async command(...asked: Parameters<OtherProcess['command']>) {
     await this.settled([asked[0]]);
-    const answer = await this.finder.command(...asked);
+    const answer = await this.#finder.command(...asked);
     // It may be on its way here.
     if (answer.status === 404) await this.settled([asked[0]]);
     return answer;
+  }
+
+  /** As in `CallFinder`. */
+  whoHas(...asked: Parameters<CallFinder['whoHas']>): ReturnType<CallFinder['whoHas']> {
+    return this.#finder.whoHas(...asked);
   }
 
   /** True while nobody is known to have a call that was given to another node, or is on its way here. */
@@ -236,7 +241,7 @@ export class ClusterCalls implements Neighbor, OtherProcess {
   /** Lets a call go to the node that has claimed it, unless that node has no more of it than a claim. Never rejects. */
   async #yieldTo(owner: CallOwner, callId: string): Promise<void> {
     const { desk } = this.#parts;
-    const places = await this.finder.placesAt(owner.nodeId, [callId], { timeoutMs: PROBE_MS });
+    const places = await this.#finder.placesAt(owner.nodeId, [callId], { timeoutMs: PROBE_MS });
     const standing = desk.standing(callId);
     if (standing === undefined || owner.term < standing.term) return;
     const isSame = owner.term === standing.term;
@@ -312,7 +317,7 @@ export class ClusterCalls implements Neighbor, OtherProcess {
     for (let isWaiting = false; ; isWaiting = true) {
       const asked = standing();
       if (asked === undefined) return undefined;
-      const { owner, heard } = await this.finder.besides(callId, asked);
+      const { owner, heard } = await this.#finder.besides(callId, asked);
       if (owner !== undefined && standing()?.term === asked.term) return owner;
       if (heard === 'all' || clock.now() >= until) return undefined;
       if (!isWaiting) logger.warn({ callId, heard }, WAITING);
@@ -327,7 +332,7 @@ export class ClusterCalls implements Neighbor, OtherProcess {
       const letGo = this.#letGo(callId);
       if (letGo !== undefined) given.set(callId, { call: letGo.given, term: letGo.term });
     }
-    const asking = this.finder.whoHas([...given.keys()], {
+    const asking = this.#finder.whoHas([...given.keys()], {
       timeoutMs: STALL_ASK_MS,
       isPatient: true,
     });
@@ -340,7 +345,7 @@ export class ClusterCalls implements Neighbor, OtherProcess {
         await this.#caughtUp();
         // One that has taken the call, and is gone by now, has left it to a third.
         const named = await this.#coordinator.ownerOf(callId, { isUnhurried: true }).catch(() => undefined);
-        const owners = [named, await this.finder.known(callId)];
+        const owners = [named, await this.#finder.known(callId)];
         const isOthers = owners.some(
           (owner) => owner !== undefined && owner.nodeId !== this.#parts.nodeId && owner.term > term,
         );
@@ -384,7 +389,7 @@ export class ClusterCalls implements Neighbor, OtherProcess {
       records.map(async (record) => {
         const { callId, nodeId } = record;
         await this.settled([callId]);
-        const probed = alive.get(nodeId) ?? isAlive?.(nodeId) ?? this.finder.isAlive(nodeId, GONE_PROBE_MS);
+        const probed = alive.get(nodeId) ?? isAlive?.(nodeId) ?? this.#finder.isAlive(nodeId, GONE_PROBE_MS);
         alive.set(nodeId, probed);
         if ((await probed) || desk.isLive(callId)) return;
         const owner = { nodeId, term: termOf(record) };
@@ -401,7 +406,7 @@ export class ClusterCalls implements Neighbor, OtherProcess {
 
   async #place(callId: string, { carrierCallId, number = 1 }: PlacedStream): Promise<'here'> {
     const { desk, nodeId } = this.#parts;
-    const owner = await this.finder.find(callId, { by: this.#by, carrierCallId });
+    const owner = await this.#finder.find(callId, { by: this.#by, carrierCallId });
     if (desk.isOver(callId)) throw new RequestError('REQUEST_CONFLICT', 'The call is over.');
     if (owner === undefined || owner.nodeId === nodeId) {
       if (owner === undefined && number === 1) void this.#claim(callId, 1);
@@ -410,7 +415,7 @@ export class ClusterCalls implements Neighbor, OtherProcess {
     const request = { type: 'claim', callId, ask: { number } } as const;
     let asked: CallOwner | undefined = owner;
     for (let count = 0; asked !== undefined && count < MAX_ASKED; count += 1) {
-      const claimed = await this.finder.ask(asked, { request, timeoutMs: CLAIM_MS });
+      const claimed = await this.#finder.ask(asked, { request, timeoutMs: CLAIM_MS });
       if (claimed !== undefined) {
         await this.#take(callId, claimed, { owner: asked, number });
         return 'here';
@@ -456,7 +461,7 @@ export class ClusterCalls implements Neighbor, OtherProcess {
           this.#claimed.delete(callId);
           // The call shall be somebody's.
           const request = { type: 'refused', callId, ask: { state, facts: told } } as const;
-          await this.finder.ask(owner, { request, timeoutMs: CLAIM_MS }).catch(() => {});
+          await this.#finder.ask(owner, { request, timeoutMs: CLAIM_MS }).catch(() => {});
           throw cause;
         }
         return;
@@ -525,7 +530,7 @@ export class ClusterCalls implements Neighbor, OtherProcess {
     await pause(clock, CONFIRM_MS);
     if (moved === undefined || this.#moved.get(callId) !== moved || moved.isConfirmed) return;
     // It may have given the call on by now.
-    const had = await this.finder.whoHas([callId], { timeoutMs: SILENCE_MS, isPatient: true });
+    const had = await this.#finder.whoHas([callId], { timeoutMs: SILENCE_MS, isPatient: true });
     if (had.some(([, places]) => places.length > 0)) moved.isConfirmed = true;
     if (moved.isConfirmed || moved.claimed.type !== 'given') return;
     // Who is cut off from all of them cannot tell.
@@ -575,7 +580,7 @@ export class ClusterCalls implements Neighbor, OtherProcess {
     const closing = desk.closingTerm(callId);
     if (closing !== undefined) return { callId, state: 'closing', term: closing };
     if (!desk.hasEnded(callId)) return undefined;
-    return { callId, state: 'ended', term: (await this.finder.known(callId))?.term ?? 1 };
+    return { callId, state: 'ended', term: (await this.#finder.known(callId))?.term ?? 1 };
   }
 
   /** Says that the call is this node's. Resolves to who has it. Never rejects: a broker that is away is told later. */
@@ -641,9 +646,9 @@ export class ClusterCalls implements Neighbor, OtherProcess {
       .catch(() => undefined);
     const now = await this.#coordinator
       .ownerOf(callId, { isUnhurried })
-      .catch(() => this.finder.rivalFor(callId, isStreamThere));
+      .catch(() => this.#finder.rivalFor(callId, isStreamThere));
     const isOthers = now !== undefined && ![owner.nodeId, nodeId].includes(now.nodeId);
-    if (isOthers && (await this.finder.isAlive(now.nodeId))) return now;
+    if (isOthers && (await this.#finder.isAlive(now.nodeId))) return now;
     const known = Math.max(
       owner.term + 1,
       (now?.term ?? 0) + 1,

@@ -13,6 +13,7 @@ import { openCoordinator } from '../../cluster/open-coordinator.js';
 import type { CallEvent } from '../../contract/call-event.js';
 import type { CallRecord } from '../../contract/call-record.js';
 import type { EventBus } from '../../events/bus.js';
+import { termOf } from '../../events/reduce.js';
 import type { ClusterStanding } from '../../observability/cluster-metrics.js';
 import type { CheckedCluster } from '../../options/cluster.js';
 import type { Routes } from '../../server/routes.js';
@@ -109,7 +110,8 @@ export class Cluster {
     this.#addresses = new AddressCheck({ ...parts, address: options.address, coordinator });
     this.#overridden = new OverriddenEnds({
       clock,
-      placesAt: async (...asked) => this.#calls?.finder.placesAt(...asked),
+      whoHas: async (...asked) => (await this.#calls?.whoHas(...asked)) ?? [],
+      isInTouch: () => !this.mayHaveTaken,
       hasEnded: (callId) => this.#facts.hasEnded(callId),
       restate: (callId, term) => this.#outbid(callId, term + 1),
     });
@@ -305,8 +307,26 @@ export class Cluster {
       // Else it does so in any case.
       if (missed.isCurrent) await missed.takeLost();
     };
-    const hasIt = async (callId: string) => (await placesOf([callId])).length > 0;
-    const parts = { nodeId, clock, logger, coordinator, store, hasPending, hasIt, isCurrent, takeOver, gone };
+    const hasIt = async (callId: string) => (await placesOf([callId])).some(({ state }) => state !== 'ended');
+    const abandoned = (records: readonly CallRecord[]) => {
+      // Facts of others have undone its end, and were heard after all.
+      const ended = records.filter(({ callId }) => this.#facts.hasEnded(callId));
+      for (const record of ended) this.#outbid(record.callId, termOf(record) + 1);
+      if (ended.length < records.length) void gone();
+    };
+    const parts = {
+      nodeId,
+      clock,
+      logger,
+      coordinator,
+      store,
+      hasPending,
+      hasIt,
+      isCurrent,
+      takeOver,
+      gone,
+      abandoned,
+    };
     this.#orphaned = new OrphanedCalls(parts);
     this.#addresses.start();
     this.#tidy();

@@ -35,7 +35,7 @@ export interface OrphanedCallsParts {
   store(): CallStore;
   /** False while this node asks the others what it has missed. */
   isCurrent(): boolean;
-  /** This node has the call, or is about to. */
+  /** This node has the call, or is about to, and it is not over. */
   hasIt(callId: string): Promise<boolean>;
   /** True for a call that is over and of which the carrier is yet to be asked for something. */
   hasPending(record: CallRecord): boolean;
@@ -44,8 +44,10 @@ export interface OrphanedCallsParts {
     records: readonly CallRecord[],
     about: { isAlive(nodeId: string): Promise<boolean> | undefined },
   ): Promise<void>;
-  /** Nodes may have left calls to nobody. Never rejects. */
+  /** A node is gone, and its calls are taken over. Never rejects. */
   gone(): Promise<void>;
+  /** Calls that are this node's by their records alone. */
+  abandoned(records: readonly CallRecord[]): void;
 }
 
 export class OrphanedCalls {
@@ -148,16 +150,17 @@ export class OrphanedCalls {
 
   /** Each of two nodes may have left a call to the other one. */
   async #lookForAbandoned(active: readonly CallRecord[]): Promise<void> {
-    const { nodeId: own, clock, hasIt, gone } = this.#parts;
+    const { nodeId: own, clock, hasIt, abandoned } = this.#parts;
     const before = this.#abandoned;
     this.#abandoned = new Map();
     for (const { callId, nodeId } of active)
       if (nodeId === own && !(await hasIt(callId)))
         this.#abandoned.set(callId, before.get(callId) ?? clock.now());
-    const isDue = [...this.#abandoned.values()].some((since) => clock.now() - since >= ABANDONED_MS);
-    if (!isDue) return;
-    this.#abandoned.clear();
-    void gone();
+    const due = active.filter(
+      ({ callId }) => clock.now() - (this.#abandoned.get(callId) ?? clock.now()) >= ABANDONED_MS,
+    );
+    for (const { callId } of due) this.#abandoned.delete(callId);
+    if (due.length > 0) abandoned(due);
   }
 
   /** A node may die while it is cut off: nobody else would find what it was given meanwhile. */

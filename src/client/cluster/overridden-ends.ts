@@ -13,8 +13,10 @@ const WATCH_MS = 60_000;
 
 export interface OverriddenEndsParts {
   readonly clock: Clock;
-  /** As in `CallFinder`; undefined also before this node has joined. */
-  placesAt(...asked: Parameters<CallFinder['placesAt']>): ReturnType<CallFinder['placesAt']>;
+  /** As in `CallFinder`. */
+  whoHas(...asked: Parameters<CallFinder['whoHas']>): ReturnType<CallFinder['whoHas']>;
+  /** This node hears in a moment what others state. */
+  isInTouch(): boolean;
   /** False also for one that has ended here long ago. */
   hasEnded(callId: string): boolean;
   /** Tells it again, in a higher term than this. */
@@ -49,19 +51,20 @@ export class OverriddenEnds {
 
   /** Never rejects. */
   async #watch(callId: string): Promise<void> {
-    const { clock, placesAt, hasEnded, restate } = this.#parts;
+    const { clock, whoHas, isInTouch, hasEnded, restate } = this.#parts;
     const until = clock.now() + WATCH_MS;
-    let [free, asked] = [0, ''];
+    let [looks, asked] = [0, ''];
     while (!this.#isClosed && clock.now() < until) {
       const { nodeId = '' } = this.#undone.get(callId) ?? {};
-      if (nodeId !== asked) [free, asked] = [0, nodeId];
-      const places = await placesAt(nodeId, [callId], { timeoutMs: PROBE_MS });
+      if (nodeId !== asked) [looks, asked] = [0, nodeId];
+      const answers = await whoHas([callId], { timeoutMs: PROBE_MS });
       const undone = this.#undone.get(callId);
       if (undone === undefined || this.#isClosed) return;
-      const isFree = undone.nodeId === nodeId && places?.every(({ state }) => state === 'ended') === true;
-      free = isFree ? free + 1 : 0;
+      const hasSaid = undone.nodeId === nodeId && answers.some(([each]) => each === nodeId);
+      const isHad = answers.some(([, places]) => places.some(({ state }) => state !== 'ended'));
+      looks = hasSaid && !isHad && isInTouch() ? looks + 1 : 0;
       if (!hasEnded(callId)) break;
-      if (free === LOOKS) {
+      if (looks === LOOKS) {
         restate(callId, undone.term);
         break;
       }

@@ -397,9 +397,9 @@ describe('a ledger of a call that another process had', () => {
     'notes no more than a record keeps, with a state that is %s',
     (state) => {
       const call = new MovedCall();
-      for (let note = 0; note < 99; note += 1) call.ledger.note('odd', 'Odd.');
+      for (let note = 0; note < 99; note += 1) call.ledger.note('odd', `Odd: ${note}.`);
       call.moves({ state });
-      for (let note = 0; note < 5; note += 1) call.ledger.note('odd', 'Odd.');
+      for (let note = 0; note < 5; note += 1) call.ledger.note('odd', `Odd again: ${note}.`);
       expect(call.events.filter(({ type }) => type === 'incident.noted')).toHaveLength(100);
     },
   );

@@ -47,6 +47,7 @@ async function open({ ended = [], active = [], nodes = [], had }: Rig) {
   const answered: { readonly at: number; readonly isAlive: boolean | undefined }[] = [];
   /** How much was taken when it was said that a node is gone. */
   const gone: number[] = [];
+  const abandoned: string[][] = [];
   const store = {
     active: async () => active,
     list: async (query: unknown) => {
@@ -69,9 +70,22 @@ async function open({ ended = [], active = [], nodes = [], had }: Rig) {
       answered.push({ at: clock.now(), isAlive: is });
     },
     gone: async () => void gone.push(taken.length),
+    abandoned: (records) => abandoned.push(records.map(({ callId }) => callId)),
   });
   const timesAsked = (nodeId: string) => asked.get(nodeId) ?? 0;
-  return { clock, cluster, orphaned, others, heard, listed, taken, answered, gone, asked: timesAsked };
+  return {
+    clock,
+    cluster,
+    orphaned,
+    others,
+    heard,
+    listed,
+    taken,
+    answered,
+    gone,
+    abandoned,
+    asked: timesAsked,
+  };
 }
 
 describe('calls that are up at nodes that are gone', () => {
@@ -138,20 +152,18 @@ describe('calls that are up at nodes that are gone', () => {
     orphaned.close();
   });
 
-  it('are looked for once this node has not had one for ten seconds that it should have', async () => {
-    const { clock, orphaned, gone, heard } = await open({ active, nodes: ['there', 'gone'], had: [] });
+  it("are found to be nobody's once this node has not had one for ten seconds that it should have", async () => {
+    const { clock, orphaned, abandoned, heard } = await open({ active, nodes: ['there', 'gone'], had: [] });
     await clock.advanceAsync(2000);
-    // Nobody knows which have gone before.
-    expect(gone).toHaveLength(1);
     heard.hasHeardAll = false;
     await clock.advanceAsync(20_000);
     heard.hasHeardAll = true;
     await clock.advanceAsync(10_000);
-    expect(gone).toHaveLength(1);
+    expect(abandoned).toEqual([]);
     await clock.advanceAsync(2000);
-    expect(gone).toHaveLength(2);
+    expect(abandoned).toEqual([['of here']]);
     await clock.advanceAsync(20_000);
-    expect(gone).toHaveLength(3);
+    expect(abandoned).toEqual([['of here'], ['of here']]);
     orphaned.close();
   });
 

@@ -8,22 +8,29 @@ const fact = (term: number, type: CallEvent['type'] = 'turn.started', nodeId = '
   ({ callId: 'call', nodeId, term, seq: 12, type }) as CallEvent;
 
 /** The other node has the call as `places` tells; null: it does not answer. */
-function open(places: { now: CallPlace['state'] | 'nowhere' | null }, hasEnded = true) {
+function open(places: { now: CallPlace['state'] | 'nowhere' | null; at?: string }, hasEnded = true) {
   const clock = new FakeClock();
-  const asked: string[] = [];
+  const asked: number[] = [];
+  const inTouch = { is: true };
   const restated: number[] = [];
   const ends = new OverriddenEnds({
     clock,
-    placesAt: async (nodeId, [callId = '']) => {
-      asked.push(nodeId);
+    whoHas: async ([callId = '']) => {
+      asked.push(clock.now());
       const { now } = places;
-      if (now === null) return undefined;
-      return now === 'nowhere' ? [] : [{ callId, state: now, term: 3 }];
+      const others = ['there', 'third', 'fourth'].filter(
+        (nodeId) => nodeId !== (now === null ? 'there' : ''),
+      );
+      return others.map((nodeId) => {
+        const isThere = nodeId === (places.at ?? 'there') && now !== null && now !== 'nowhere';
+        return [nodeId, isThere ? [{ callId, state: now, term: 3 }] : []] as const;
+      });
     },
+    isInTouch: () => inTouch.is,
     hasEnded: () => hasEnded,
     restate: (_, term) => restated.push(term),
   });
-  return { clock, ends, asked, restated };
+  return { clock, ends, asked, restated, inTouch };
 }
 
 describe('the end of a call that facts of another node undo', () => {
@@ -66,14 +73,33 @@ describe('the end of a call that facts of another node undo', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('is asked of the node that has stated something last', async () => {
-    const { clock, ends, asked, restated } = open({ now: 'nowhere' });
+  it('is asked anew where yet another node has stated something', async () => {
+    const { clock, ends, restated } = open({ now: 'nowhere' });
     ends.heard(fact(3));
     await clock.advanceAsync(500);
     ends.heard(fact(4, 'turn.started', 'third'));
-    await clock.advanceAsync(3000);
-    expect(asked).toEqual(['there', 'third', 'third']);
+    await clock.advanceAsync(1000);
+    expect(restated).toEqual([]);
+    await clock.advanceAsync(1000);
     expect(restated).toEqual([4]);
+  });
+
+  it('is left to a node that has the call by now and has not said so', async () => {
+    const { clock, ends, restated } = open({ now: 'live', at: 'fourth' });
+    ends.heard(fact(3));
+    await clock.advanceAsync(30_000);
+    expect(restated).toEqual([]);
+  });
+
+  it('is not told again before it can be heard whether the other one has told its own', async () => {
+    const { clock, ends, restated, inTouch } = open({ now: 'ended' });
+    inTouch.is = false;
+    ends.heard(fact(3));
+    await clock.advanceAsync(20_000);
+    expect(restated).toEqual([]);
+    inTouch.is = true;
+    await clock.advanceAsync(3000);
+    expect(restated).toEqual([3]);
   });
 
   it('stands beside what may come after an end, and where the call has not ended here', async () => {
