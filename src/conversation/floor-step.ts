@@ -457,7 +457,8 @@ function stopped(
   const isAnswer = utterance?.manner.request === undefined || !isHold;
   const untold = isUnheard && !isHold ? newsOf(utterance) : null;
   const wanted = untold ?? (isHold || utterance === null ? null : wantedBehind(utterance.manner));
-  const cut = wanted === null ? state : told(state, wanted, { behind: next.kind === 'request' ? 1 : 0 });
+  const cut =
+    wanted === null ? state : withWanted(state, wanted, { behind: next.kind === 'request' ? 1 : 0 });
   const isAgain = (isUnheard && hasAsked && isAnswer) || untold !== null;
   const left = isAgain ? rest : restOfCut(cut, floor, account, policy);
   const isCallerOwed = state.isCallerOwed || (isPutOff && (isUnheard || account.isOwed));
@@ -574,7 +575,7 @@ function over(said: FloorState, at: Ms, view: View, policy: FloorPolicy): Step {
   const wanted = wantedBehind(said.manner);
   // A caller whom that had put off is answered behind it, and any other one before.
   if (wanted !== null && !hasMore(caller) && !isOwed(view)) return leadOn(said, wanted, view, policy);
-  const state = wanted === null ? said : told(said, wanted, { behind: 0 });
+  const state = wanted === null ? said : withWanted(said, wanted, { behind: 0 });
   const { manner } = state;
   const { leadsTo } = manner;
   if (manner.ends === 'agent-hangup') return hangUp(state, manner.ends);
@@ -600,7 +601,7 @@ function newsOf(utterance: Utterance | null): Unsaid | null {
 }
 
 /** It is said in any case: when the caller was answered, and `behind` so many of what was asked for. */
-function told(state: FloorState, wanted: Unsaid, { behind }: { behind: number }): FloorState {
+function withWanted(state: FloorState, wanted: Unsaid, { behind }: { behind: number }): FloorState {
   const { leadsTo: _, ...manner } = state.manner;
   return { ...state, manner, requests: state.requests.toSpliced(behind, 0, wanted) };
 }

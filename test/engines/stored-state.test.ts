@@ -97,34 +97,26 @@ async function playedByModel(actions: readonly (typeof action extends fc.Arbitra
   return { facts: rig.facts, ended: rig.ended, asked: model.asked, heardMs: rig.heardMs };
 }
 
+async function isSame(play: () => Promise<unknown>): Promise<void> {
+  // One that failed before has left it.
+  vi.restoreAllMocks();
+  const whole = await play();
+  storeEachChange();
+  const stored = await play();
+  vi.restoreAllMocks();
+  expect(stored).toEqual(whole);
+}
+
 describe('a conversation whose state is stored and read again after each change', () => {
   it('goes on in the same way: whole calls by chance', async () => {
-    await fc.assert(
-      fc.asyncProperty(schedule, async (plan) => {
-        // One that failed before has left it.
-        vi.restoreAllMocks();
-        const whole = await played(plan);
-        storeEachChange();
-        const stored = await played(plan);
-        vi.restoreAllMocks();
-        expect(stored).toEqual(whole);
-      }),
-      { numRuns: runs(30, 500) },
-    );
+    const property = fc.asyncProperty(schedule, (plan) => isSame(() => played(plan)));
+    await fc.assert(property, { numRuns: runs(30, 500) });
   });
 
   it('goes on in the same way: calls by chance with a model that hears the caller by itself', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(action, { minLength: 3, maxLength: 15 }), async (actions) => {
-        vi.restoreAllMocks();
-        const whole = await playedByModel(actions);
-        storeEachChange();
-        const stored = await playedByModel(actions);
-        vi.restoreAllMocks();
-        expect(stored).toEqual(whole);
-      }),
-      { numRuns: runs(100, 2000) },
-    );
+    const actions = fc.array(action, { minLength: 3, maxLength: 15 });
+    const property = fc.asyncProperty(actions, (plan) => isSame(() => playedByModel(plan)));
+    await fc.assert(property, { numRuns: runs(100, 2000) });
   });
 
   it('goes on in the same way with a model that hears the caller by itself', async () => {
