@@ -62,20 +62,29 @@ async function isReady({ output: [said, failed] }: LeashedProgram): Promise<bool
 /** One that runs. What the cluster of that name leaves there is removed. @throws ConfigError where it does not answer. */
 export async function useBroker(url: string, name: string): Promise<DemoBroker> {
   const { createClient } = await loadRedisPackage();
-  try {
+  // It may be away between the start and the end of a demo: no connection lasts from one to the other.
+  const connected = async () => {
     const client = createClient({ url, socket: { reconnectStrategy: false, connectTimeout: START_MS } });
     client.on('error', () => {});
     await client.connect();
+    return client;
+  };
+  try {
+    (await connected()).destroy();
     return {
       url,
       async close() {
         try {
-          for await (const keys of client.scanIterator({ MATCH: `offhook:${name}:*`, COUNT: 1000 }))
-            if (keys.length > 0) await client.unlink(keys);
+          const client = await connected();
+          try {
+            for await (const keys of client.scanIterator({ MATCH: `offhook:${name}:*`, COUNT: 1000 }))
+              if (keys.length > 0) await client.unlink(keys);
+          } finally {
+            client.destroy();
+          }
         } catch {
           // It is gone, or its user may not list keys.
         }
-        client.destroy();
       },
     };
   } catch (cause) {

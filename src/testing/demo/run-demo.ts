@@ -95,7 +95,9 @@ export async function runDemo(options: DemoOptions): Promise<void> {
     }
     print(`dashboard   ${server.dashboardUrl}`);
     const ringing = cluster ? CALLERS_OF_CLUSTER : CALLERS;
-    print(`callers     a simulated call begins now, and again every ${ringing.everyMs / 1000} s`);
+    print(
+      `callers     a simulated call begins now, and again every ${ringing.everyMs / 1000} s: ${ringing.most} at a time`,
+    );
     if (killEveryMs !== undefined)
       print(
         `kills       ${cluster ? `one of ${nodes} servers` : 'the server'} is killed every ${killEveryMs / 1000} s, and the calls go on`,
