@@ -112,15 +112,22 @@ export interface StoppableClock extends Clock {
 
 const NO_TIMER: Timer = { cancel() {} };
 
+interface TimerList {
+  readonly list: Set<Timer>;
+  readonly source: Clock;
+  readonly woken: (() => void) | undefined;
+}
+
 /** A timer of `source` that is in the list as long as it runs. */
 class ListedTimer implements Timer {
   readonly #list: Set<Timer>;
   readonly #timer: Timer;
 
-  constructor(list: Set<Timer>, source: (ring: () => void) => Timer, task: () => void) {
+  constructor({ list, source, woken }: TimerList, delayMs: number, task: () => void) {
     this.#list = list;
-    this.#timer = source(() => {
+    this.#timer = source.after(delayMs, () => {
       list.delete(this);
+      woken?.();
       task();
     });
     list.add(this);
@@ -132,15 +139,16 @@ class ListedTimer implements Timer {
   }
 }
 
-/** The same time, for one server. */
-export function stoppableClock(source: Clock, looseEnds: LooseEnds): StoppableClock {
+/** The same time, for one server. `woken` runs before whatever a timer does. */
+export function stoppableClock(source: Clock, looseEnds: LooseEnds, woken?: () => void): StoppableClock {
   const timers = new Set<Timer>();
+  const timerList = { list: timers, source, woken };
   let isStopped = false;
   const clock: StoppableClock = {
     now: nowOf(source),
     wallNow: () => source.wallNow(),
     after(delayMs, task) {
-      return isStopped ? NO_TIMER : new ListedTimer(timers, (ring) => source.after(delayMs, ring), task);
+      return isStopped ? NO_TIMER : new ListedTimer(timerList, delayMs, task);
     },
     alarm: (task) => wheel.alarm(task),
     looseEnds,

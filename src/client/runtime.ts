@@ -34,7 +34,6 @@ import { closeSpares } from '../base/spares.js';
 import { transcoder } from '../transcoder/select.js';
 import { AgentChooser } from './agent-chooser.js';
 import type { Cluster } from './cluster/cluster.js';
-import { watchedClock } from './cluster/stall-watch.js';
 import { controlsOver } from './handover/remote-controls.js';
 import { type CallHistory, openHistory, toCallEvents } from './call-history.js';
 import { feedDashboard } from './dashboard-feed.js';
@@ -126,9 +125,8 @@ export class Runtime {
   constructor(options: CheckedServeOptions, client: ServingClient) {
     const logger = options.logger ?? createLogger({ level: 'info' });
     const bus = new EventBus(logger);
-    const ownClock = stoppableClock(systemClock, this.#looseEnds);
-    const noticeStall = () => this.#cluster?.noticeStall();
-    const clock = options.cluster === undefined ? ownClock : watchedClock(ownClock, noticeStall);
+    const noticeStall = options.cluster && (() => this.#cluster?.noticeStall());
+    const clock = stoppableClock(systemClock, this.#looseEnds, noticeStall);
     const carrier = client.carrier.during?.(this.#looseEnds) ?? client.carrier;
     this.#options = options;
     this.#elsewhere = new EventBus(logger);
@@ -175,7 +173,7 @@ export class Runtime {
       left: (callId) => {
         for (const part of [this.#callbacks, this.#metrics, this.#tracer]) part?.leave(callId);
       },
-      noticeStall: options.cluster && noticeStall,
+      noticeStall,
       others: this.#otherProcesses(),
       sharedTime: options.cluster && (() => this.#cluster?.time),
       maxCallMs: options.maxCallMs,

@@ -156,6 +156,18 @@ describe('stoppableClock', () => {
     expect([rings, world.pending]).toEqual([['before'], 0]);
   });
 
+  it('says that it has woken before whatever a timer or an alarm does', () => {
+    const world = new FakeClock();
+    const done: string[] = [];
+    const clock = stoppableClock(world, new LooseEnds(), () => done.push('woken'));
+    clock.after(10, () => done.push('timer'));
+    clock.alarm?.(() => done.push('alarm')).set(20);
+    world.advance(10);
+    expect(done).toEqual(['woken', 'timer']);
+    world.advance(10);
+    expect(done).toEqual(['woken', 'timer', 'woken', 'alarm']);
+  });
+
   it('cancels each timer once, however often it is stopped', () => {
     const world = new FakeClock();
     let cancels = 0;

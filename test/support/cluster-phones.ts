@@ -18,10 +18,10 @@ let clusters = 0;
 /** Servers that are made meanwhile have a wall clock that is ahead by so much. */
 function clockAhead(byMs: number): Disposable {
   const { stoppableClock } = clocks;
-  const made = vi.spyOn(clocks, 'stoppableClock').mockImplementation((source, looseEnds) => {
+  const made = vi.spyOn(clocks, 'stoppableClock').mockImplementation((source, ...rest) => {
     const wallNow = () => source.wallNow() + byMs;
     const ahead = { now: () => source.now(), wallNow, after: source.after.bind(source) };
-    return stoppableClock(ahead, looseEnds);
+    return stoppableClock(ahead, ...rest);
   });
   return { [Symbol.dispose]: () => made.mockRestore() };
 }

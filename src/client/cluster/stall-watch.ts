@@ -1,6 +1,5 @@
 // Notices that the process stood still for so long that others may have its calls, before anything is done for one.
-import { alarmOf } from '../../base/alarms.js';
-import type { Clock, StoppableClock, Timer } from '../../base/clock.js';
+import type { Clock, Timer } from '../../base/clock.js';
 import { toNextBeat } from '../../base/pause.js';
 import { LEASE_MS } from '../../cluster/coordinator.js';
 import { PROBE_MS } from './call-finder.js';
@@ -71,24 +70,4 @@ export class StallWatch {
     // Without a broker nobody has a lease, and a short stall is no death.
     if (hasRunOut || (!isLeased && lateMs >= LEASE_MS)) this.#parts.stalled();
   }
-}
-
-/** The same time, and whatever a timer does is behind `notice`. */
-export function watchedClock(clock: StoppableClock, notice: () => void): StoppableClock {
-  return {
-    now: () => clock.now(),
-    wallNow: () => clock.wallNow(),
-    after: (delayMs, task) =>
-      clock.after(delayMs, () => {
-        notice();
-        task();
-      }),
-    alarm: (task) =>
-      alarmOf(clock, () => {
-        notice();
-        task();
-      }),
-    looseEnds: clock.looseEnds,
-    stop: () => clock.stop(),
-  };
 }

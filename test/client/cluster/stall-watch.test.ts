@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { stoppableClock } from '../../../src/base/clock.js';
-import { LooseEnds } from '../../../src/base/loose-ends.js';
-import { StallWatch, watchedClock } from '../../../src/client/cluster/stall-watch.js';
+import { StallWatch } from '../../../src/client/cluster/stall-watch.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
 function watch(leases: { leftMs: number }) {
@@ -60,15 +58,5 @@ describe('StallWatch', () => {
     // The beat that was late has been so by 250 ms more.
     pass(400);
     expect(watching.hasStoodStill).toBe(false);
-  });
-
-  it('is asked before whatever a timer does', () => {
-    const clock = new FakeClock();
-    const done: string[] = [];
-    watchedClock(stoppableClock(clock, new LooseEnds()), () => done.push('notice')).after(10, () =>
-      done.push('task'),
-    );
-    clock.advance(10);
-    expect(done).toEqual(['notice', 'task']);
   });
 });
