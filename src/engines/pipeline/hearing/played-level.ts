@@ -9,17 +9,19 @@ const BLOCK_MS = 20;
 const BEFORE_MS = 600;
 const AHEAD_MS = 250;
 
-interface Level {
-  readonly atMs: number;
-  readonly dbfs: number;
-}
+/** Levels that nobody asks for any more are thrown away so many at a time. */
+const FORGOTTEN = 256;
 
 /** The playout of a call, with an ear on it. */
 export class MeteredPlayout implements Playout {
   readonly #playout: Playout;
-  #levels: Level[] = [];
-  /** Up to here `latestDbfs` has told. */
-  #toldMs = 0;
+  /** When each block begins, and its level: asked for with every frame of the caller, and many where the voice is ahead. */
+  #atMs: number[] = [];
+  #dbfs: number[] = [];
+  /** The first block that may still come back. */
+  #first = 0;
+  /** The first one that `latestDbfs` is yet to tell. */
+  #untold = 0;
 
   constructor(playout: Playout) {
     this.#playout = playout;
@@ -30,10 +32,8 @@ export class MeteredPlayout implements Playout {
     const { playedMs } = this.#playout;
     this.#forget(playedMs);
     let loudest = Number.NEGATIVE_INFINITY;
-    for (const { atMs, dbfs } of this.#levels) {
-      if (atMs > playedMs + AHEAD_MS) break;
-      loudest = Math.max(loudest, dbfs);
-    }
+    for (let at = this.#first; (this.#atMs[at] ?? Number.POSITIVE_INFINITY) <= playedMs + AHEAD_MS; at += 1)
+      loudest = Math.max(loudest, this.#dbfs[at] ?? loudest);
     return loudest;
   }
 
@@ -41,11 +41,8 @@ export class MeteredPlayout implements Playout {
   latestDbfs(): number {
     const { playedMs } = this.#playout;
     let loudest = Number.NEGATIVE_INFINITY;
-    for (const { atMs, dbfs } of this.#levels) {
-      if (atMs >= playedMs) break;
-      if (atMs >= this.#toldMs) loudest = Math.max(loudest, dbfs);
-    }
-    this.#toldMs = playedMs;
+    for (; (this.#atMs[this.#untold] ?? Number.POSITIVE_INFINITY) < playedMs; this.#untold += 1)
+      loudest = Math.max(loudest, this.#dbfs[this.#untold] ?? loudest);
     return loudest;
   }
 
@@ -53,8 +50,10 @@ export class MeteredPlayout implements Playout {
     // Nobody may ask, on a line without echoes.
     this.#forget(this.#playout.playedMs);
     const startMs = this.#playout.pushedMs;
-    for (let at = 0, atMs = startMs; at < pcm.length; at += BLOCK_SAMPLES, atMs += BLOCK_MS)
-      this.#levels.push({ atMs, dbfs: levelDbfs(pcm.subarray(at, at + BLOCK_SAMPLES)) });
+    for (let at = 0, atMs = startMs; at < pcm.length; at += BLOCK_SAMPLES, atMs += BLOCK_MS) {
+      this.#atMs.push(atMs);
+      this.#dbfs.push(levelDbfs(pcm.subarray(at, at + BLOCK_SAMPLES)));
+    }
     this.#playout.push(pcm);
   }
 
@@ -64,7 +63,12 @@ export class MeteredPlayout implements Playout {
 
   clear(): number {
     const playedMs = this.#playout.clear();
-    this.#levels = this.#levels.filter(({ atMs }) => atMs < playedMs);
+    while ((this.#atMs.at(-1) ?? Number.NEGATIVE_INFINITY) >= playedMs) {
+      this.#atMs.pop();
+      this.#dbfs.pop();
+    }
+    this.#first = Math.min(this.#first, this.#atMs.length);
+    this.#untold = Math.min(this.#untold, this.#atMs.length);
     return playedMs;
   }
 
@@ -89,6 +93,11 @@ export class MeteredPlayout implements Playout {
   }
 
   #forget(playedMs: number): void {
-    while ((this.#levels[0]?.atMs ?? playedMs) < playedMs - BEFORE_MS) this.#levels.shift();
+    while ((this.#atMs[this.#first] ?? playedMs) < playedMs - BEFORE_MS) this.#first += 1;
+    if (this.#first < FORGOTTEN) return;
+    this.#atMs.splice(0, this.#first);
+    this.#dbfs.splice(0, this.#first);
+    this.#untold = Math.max(0, this.#untold - this.#first);
+    this.#first = 0;
   }
 }
