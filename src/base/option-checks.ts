@@ -88,13 +88,13 @@ export function checkText(name: string, value: unknown): string | undefined {
   throw new ConfigError('CONFIG_INVALID', `${name} must be a non-empty string, or left out.`);
 }
 
-/** The value, which has to be there and a text with more in it than blanks. `where` is the call that takes it. */
-export function requireText(where: string, name: string, value: unknown): string {
+/** The value, which has to be there and a text with more in it than blanks. `where` is the call that takes it; `fix` says how to get one. */
+export function requireText(where: string, name: string, value: unknown, fix?: string): string {
   // An environment variable that is not set is often blank.
   const isBlank = typeof value === 'string' && value.trim() === '';
   const text = isBlank ? undefined : checkText(`${name} of ${where}`, value);
   if (text !== undefined) return text;
-  throw new ConfigError('CONFIG_MISSING', `${where} needs ${name}.`);
+  throw new ConfigError('CONFIG_MISSING', `${where} needs ${name}.${fix === undefined ? '' : ` ${fix}`}`);
 }
 
 /** An object of the application that must have certain methods. */

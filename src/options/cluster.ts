@@ -38,6 +38,7 @@ const WHERE = 'cluster';
 const NAMES = ['url', 'name', 'secret', 'address', 'streamHost', 'state'];
 const NAME = /^[\w-]{1,64}$/;
 const SHORTEST_SECRET_BYTES = 32;
+const SECRET_FIX = 'Make one with: openssl rand -base64 32';
 
 /** What else is wanted of the server. `others`: options that are set, and do not go with a cluster, by their names. */
 export interface ClusterSurroundings {
@@ -55,7 +56,7 @@ export function checkCluster(
   checkNames(options, NAMES, WHERE);
   const url = requireText(WHERE, 'url', options.url);
   const name = requireText(WHERE, 'name', options.name);
-  const secret = requireText(WHERE, 'secret', options.secret);
+  const secret = requireText(WHERE, 'secret', options.secret, SECRET_FIX);
   const [wrong, complaint] = complainOfBroker({ url, name, secret }) ?? [];
   if (wrong !== undefined) throw new ConfigError('CONFIG_INVALID', `cluster.${wrong} ${complaint}`);
   const address = checkAddress(requireText(WHERE, 'address', options.address));
@@ -81,7 +82,7 @@ export function complainOfBroker({
   if (Buffer.byteLength(secret) >= SHORTEST_SECRET_BYTES) return undefined;
   return [
     'secret',
-    `must have at least ${SHORTEST_SECRET_BYTES} bytes, and is the same for the whole cluster. Make one with: openssl rand -base64 32`,
+    `must have at least ${SHORTEST_SECRET_BYTES} bytes, and is the same for the whole cluster. ${SECRET_FIX}`,
   ];
 }
 

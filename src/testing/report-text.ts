@@ -37,7 +37,7 @@ export function describeEnd(end: StreamEnd): string {
   if (end.how === 'time-limit') return 'the longest duration was reached';
   if (end.how === 'aborted') return 'the simulation was called off';
   if (end.how === 'replaced') return 'new instructions of the agent replaced the stream';
-  if (end.how === 'transfer') return 'the agent transferred the call';
+  if (end.how === 'transfer') return 'the call was transferred';
   return `the ${end.by} hung up`;
 }
 

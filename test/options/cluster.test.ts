@@ -30,7 +30,7 @@ describe('cluster', () => {
 
   it.each([
     [{ secret: 'x'.repeat(31) }, 'CONFIG_INVALID', /32 bytes.*openssl rand -base64 32/],
-    [{ secret: undefined }, 'CONFIG_MISSING', /needs secret/],
+    [{ secret: undefined }, 'CONFIG_MISSING', /needs secret\. Make one with: openssl/],
     [{ url: 'http://10.0.0.2' }, 'CONFIG_INVALID', /redis:\/\/user/],
     [{ url: 'nonsense' }, 'CONFIG_INVALID', /redis:\/\/user/],
     [{ url: undefined }, 'CONFIG_MISSING', /needs url/],
