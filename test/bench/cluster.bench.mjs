@@ -18,7 +18,7 @@ const SERVERS = 3;
 const ROUNDS = 5;
 const RING_EVERY_MS = 60;
 /** What is done a few times a second takes minutes until V8 has compiled it: a server that has just begun costs more than one that has run for an hour. */
-const WARM_UP_MS = 75_000;
+const WARM_UP_MS = 120_000;
 const MEASURE_MS = 15_000;
 const SETTLE_MS = 15_000;
 const IDLE_MS = 10_000;

@@ -7,9 +7,9 @@ import { quantile, readMachine, readProcess, residentKb } from './proc.mjs';
 import { pause } from './processes.mjs';
 
 /**
- * `callers`: all silence, or every fifth frame a tone, by which a frame is known that comes back. `marks`: answered when what was before
- * them has been played, or never. `helpers`: process ids of services that belong to the bench.
- * @typedef {{ port: number, calls: number, callers: 'tones' | 'silence', marks: 'answered' | 'ignored', settleMs: number, warmUpMs: number, measureMs: number, server: number, helpers: readonly number[] }} CarrierPlan
+ * `callers`: all silence, or every fifth frame a tone, by which a frame is known that comes back. `helpers`: process ids of services that
+ * belong to the bench.
+ * @typedef {{ port: number, calls: number, callers: 'tones' | 'silence', settleMs: number, warmUpMs: number, measureMs: number, server: number, helpers: readonly number[] }} CarrierPlan
  */
 
 /** @type {CarrierPlan} */
@@ -147,7 +147,7 @@ class Call {
       this.#playedUntil = now;
       for (const each of this.#marks) each.at = now;
     }
-    if (event !== 'mark' || plan.marks === 'ignored') return;
+    if (event !== 'mark') return;
     const answer = { event: 'mark', sequenceNumber: '1', mark, streamSid: this.#streamSid };
     this.#marks.push({ text: JSON.stringify(answer), at: this.#playedUntil });
   }

@@ -40,8 +40,6 @@ export function measure({ calls, agent, baseline, callers }, side) {
         /** @type {import('./carrier.mjs').CarrierPlan} */
         const plan = {
           ...{ port: server.port, calls, callers, settleMs: SETTLE_MS, warmUpMs: WARM_UP_MS },
-          // Nothing in a baseline waits for them, and a relay would pay for one with each frame.
-          marks: side === 'ours' ? 'answered' : 'ignored',
           ...{ measureMs: MEASURE_MS, server: server.pid, helpers: [service.pid] },
         };
         return await runToEnd('carrier.mjs', [JSON.stringify(plan)]);

@@ -17,6 +17,8 @@ openBareServer((socket) => {
       if (isReady) model?.send(`{"type":"input_audio_buffer.append","audio":"${payload}"}`);
       return;
     }
+    // The answer to a mark comes with each piece: it is not worth a parse.
+    if (!text.includes('"start":')) return;
     const { event, streamSid } = JSON.parse(text);
     if (event === 'start') model = connect(streamSid);
   });
