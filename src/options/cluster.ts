@@ -6,7 +6,7 @@ import type { ServedClient } from './client.js';
 
 /** The option `cluster` of `phone.serve(...)`: several servers behind any load balancer are one phone system. */
 export interface ClusterOptions {
-  /** Redis 6.2 or later, or Valkey: `redis://user:password@host:6379`, with `rediss:` for TLS. Needs the npm package `@redis/client`. `memory:` joins servers of one process, for tests. */
+  /** Redis 6.2 or later, or Valkey: `redis://user:password@host:6379`, with `rediss:` for TLS; of a Redis Cluster, any node. Needs the npm package `@redis/client`. `memory:` joins servers of one process, for tests. */
   url: string;
   /** Of the cluster, 1-64 letters, digits, `-` and `_`. Clusters of other names can share the broker. */
   name: string;

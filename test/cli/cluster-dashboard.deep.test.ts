@@ -270,7 +270,7 @@ describeOnRedis('offhook dashboard --cluster', (program) => {
     for (const folder of folders.values())
       expect(String(await readdir(join(folder, 'recordings')))).not.toContain(callId);
     // What is left of it there says which server had it.
-    expect(await redis.ask('KEYS', `*{${callId}}*`)).toEqual([expect.stringMatching(/:owner$/)]);
+    expect(await redis.ask('KEYS', `*:${callId}:*`)).toEqual([expect.stringMatching(/:owner$/)]);
   });
 
   it('says that nobody is there, that the broker does not answer, or that it refuses the password', async () => {

@@ -3,8 +3,8 @@ import { ConfigError } from '../../base/errors.js';
 
 const OLDEST_VERSION = [6, 2] as const;
 
-/** `hello`: what the broker answers to HELLO, in pairs. @throws ConfigError for a broker that will never do */
-export function demandBroker(hello: readonly string[]): void {
+/** `hello`: what the broker answers to HELLO, in pairs. `isCluster`: it is a node of a Redis Cluster. @throws ConfigError for a broker that will never do */
+export function demandBroker(hello: readonly string[]): { readonly isCluster: boolean } {
   const field = (name: string) =>
     hello[hello.findIndex((each, index) => index % 2 === 0 && each === name) + 1];
   const version = String(field('version'));
@@ -20,9 +20,5 @@ export function demandBroker(hello: readonly string[]): void {
       'CONFIG_INVALID',
       'The broker is a Redis Sentinel, which keeps nothing: name an address that leads to the Redis that it watches.',
     );
-  if (field('mode') === 'cluster')
-    throw new ConfigError(
-      'CONFIG_INVALID',
-      'The broker is a Redis Cluster, which has its keys on several servers: use a single Redis or Valkey, with replicas if you like.',
-    );
+  return { isCluster: field('mode') === 'cluster' };
 }

@@ -1,9 +1,11 @@
 // One connection to the broker. Who asks waits for its own time and goes on without an answer; the connection stays, because a slow broker answers later. It ends
-// once nothing at all has been answered for a while, and until another one is up every question fails at once.
+// once nothing at all has been answered for a while, and until another one is up every question fails at once. In a Redis Cluster, it leads to the node that has the
+// keys. The client's own cluster would ask again by itself, past the time that a question has, and keep connections to other nodes: for keys that are all at one, finding that is simpler.
 import { certificateComplaint, isOutdated } from '../../base/certificate-complaint.js';
 import type { Clock, Timer } from '../../base/clock.js';
 import { ClusterError, ConfigError } from '../../base/errors.js';
 import type { ClusterMeters } from '../../base/meters.js';
+import { type BrokerAddresses, movedTo, nodesIn, type SlotRanges } from './broker-addresses.js';
 import { demandBroker } from './demands.js';
 import type { RedisPackage } from './package.js';
 import type { RedisScript } from './scripts.js';
@@ -15,16 +17,24 @@ export type Reply = Buffer | number | string | null | readonly Reply[];
 export type Argument = string | Buffer;
 
 /** What the broker answers while it cannot do its work, but will. */
-const AWAY = /^(?:LOADING|MASTERDOWN|CLUSTERDOWN|READONLY|TRYAGAIN)\b/;
+const AWAY = /^(?:LOADING|MASTERDOWN|CLUSTERDOWN|READONLY|TRYAGAIN|MOVED|ASK)\b/;
+/** What a node of a Redis Cluster answers where another one has the keys, or may have: it is looked for. */
+const ELSEWHERE = /^(?:MOVED|CLUSTERDOWN)\b/;
+/** Two nodes may each name the other one, until both know who has the keys. */
+const MAX_MOVES = 3;
 
 const OUT_OF_MEMORY = 'The broker is out of memory and takes nothing new: raise its maxmemory.';
+const NOT_SERVED = 'The broker is a Redis Cluster, and no node that answers has the keys of this cluster.';
 
 type Client = ReturnType<RedisPackage['createClient']>;
 type TypeMapping = Readonly<Record<number, BufferConstructor>>;
 
 export interface RedisLinkParts {
   readonly redis: RedisPackage;
-  readonly url: string;
+  /** Shared by all links of a node. */
+  readonly addresses: BrokerAddresses;
+  /** One of the keys: where that is in a Redis Cluster, all are. */
+  readonly key: string;
   readonly clock: Clock;
   /** A connection on which something is asked and nothing is answered for so long is ended, in milliseconds. */
   readonly silenceMs: number;
@@ -49,8 +59,45 @@ export class RedisLink {
 
   /** Resolves when there is a connection. Rejects as `run`. @throws ConfigError for a broker that will never do: nothing else is asked of it */
   async open(timeoutMs: number): Promise<void> {
-    if (this.#connection !== undefined) return;
-    const { redis, url, clock, silenceMs } = this.#parts;
+    const { redis, addresses, clock } = this.#parts;
+    const by = clock.now() + timeoutMs;
+    let failure: ClusterError | undefined;
+    for (const url of addresses.all()) {
+      if (this.#connection !== undefined) return;
+      if (failure !== undefined && clock.now() >= by) break;
+      try {
+        await this.#reach(url, by);
+        return;
+      } catch (error) {
+        if (!(error instanceof ClusterError)) throw error;
+        // What a node says tells more than that there is none.
+        if (failure === undefined || error.cause instanceof redis.ErrorReply) failure = error;
+      }
+    }
+    if (failure !== undefined) throw failure;
+  }
+
+  /** By way of the node at `url`, to the one that has the keys. */
+  async #reach(url: string, by: number): Promise<void> {
+    const { addresses, clock } = this.#parts;
+    let at = url;
+    for (let moves = 0; ; moves += 1)
+      try {
+        await this.#connect(at, by - clock.now());
+        return;
+      } catch (error) {
+        const isTimeLeft = moves < MAX_MOVES && clock.now() < by;
+        const next = isTimeLeft ? movedTo(refusalOf(error), at) : undefined;
+        if (next === undefined) {
+          for (const each of [at, url]) addresses.failed(each);
+          throw error;
+        }
+        at = next;
+      }
+  }
+
+  async #connect(url: string, timeoutMs: number): Promise<void> {
+    const { redis, addresses, key, clock, silenceMs } = this.#parts;
     const client = redis.createClient({
       url,
       RESP: 2,
@@ -61,26 +108,36 @@ export class RedisLink {
       commandOptions: { timeout: 0 },
       socket: { reconnectStrategy: false, connectTimeout: timeoutMs },
     }) as unknown as Client;
-    const connection = new Connection(client, { clock, silenceMs, silent: () => this.#drop(connection) });
+    const connection: Connection = new Connection(client, url, {
+      clock,
+      silenceMs,
+      silent: () => this.#lose(connection),
+    });
     // The questions say what it is, and the next one connects anew.
-    client.on('error', () => this.#drop(connection));
+    client.on('error', () => this.#lose(connection));
     // The client's own time does not cover the greeting.
     const timer = clock.after(timeoutMs, () => client.destroy());
     try {
       await client.connect();
       const hello = await client.sendCommand<readonly Reply[]>(['HELLO']);
-      demandBroker(hello.map(String));
+      let nodes: string[] = [];
+      if (demandBroker(hello.map(String)).isCluster) {
+        // Whoever does not have it says who has.
+        await client.sendCommand(['GET', key]);
+        nodes = nodesIn(await client.sendCommand<SlotRanges>(['CLUSTER', 'SLOTS']), url);
+      }
+      addresses.reached(url, nodes);
       this.#connection = connection;
     } catch (cause) {
       client.destroy();
       const complaint = certificateComplaint(cause);
       if (complaint !== undefined) {
-        const message = `The broker in cluster.url cannot be trusted. ${complaint}`;
+        const message = `${addresses.otherNode(url) ?? 'The broker in cluster.url'} cannot be trusted. ${complaint}`;
         // All servers that start while it has expired would not answer a call.
         if (isOutdated(cause)) throw new ClusterError(message, { cause });
         throw new ConfigError('CONFIG_INVALID', message, { cause });
       }
-      throw cause instanceof ConfigError ? cause : away(cause);
+      throw cause instanceof ConfigError ? cause : away(cause, addresses.otherNode(url));
     } finally {
       timer.cancel();
     }
@@ -117,7 +174,8 @@ export class RedisLink {
             cause,
           },
         );
-      if (!(cause instanceof ClusterError)) this.#drop(connection);
+      if (isRefused ? ELSEWHERE.test(cause.message) : !(cause instanceof ClusterError))
+        this.#lose(connection);
       throw cause instanceof ClusterError ? cause : away(cause);
     }
   }
@@ -144,6 +202,12 @@ export class RedisLink {
     if (this.#connection !== undefined) this.#drop(this.#connection);
   }
 
+  /** It leads nowhere any more: where the broker has several nodes, the others are asked first. */
+  #lose(connection: Connection): void {
+    if (this.#connection === connection) this.#parts.addresses.failed(connection.url);
+    this.#drop(connection);
+  }
+
   #drop(connection: Connection): void {
     if (this.#connection === connection) this.#connection = undefined;
     connection.end();
@@ -153,6 +217,7 @@ export class RedisLink {
 /** Minds how long nothing has been answered. */
 class Connection {
   readonly #client: Client;
+  readonly url: string;
   readonly #watch: { readonly clock: Clock; readonly silenceMs: number; silent(): void };
   /** Questions that are not answered yet. */
   #open = 0;
@@ -160,8 +225,13 @@ class Connection {
   #heardAt = 0;
   #timer: Timer | undefined;
 
-  constructor(client: Client, watch: { readonly clock: Clock; readonly silenceMs: number; silent(): void }) {
+  constructor(
+    client: Client,
+    url: string,
+    watch: { readonly clock: Clock; readonly silenceMs: number; silent(): void },
+  ) {
     this.#client = client;
+    this.url = url;
     this.#watch = watch;
   }
 
@@ -202,6 +272,7 @@ export function refusalOf(error: unknown): string {
   return cause instanceof Error ? cause.message : '';
 }
 
-function away(cause: unknown): ClusterError {
-  return new ClusterError('The broker does not answer.', { cause });
+function away(cause: unknown, who = 'The broker'): ClusterError {
+  const isNotServed = cause instanceof Error && ELSEWHERE.test(cause.message);
+  return new ClusterError(isNotServed ? NOT_SERVED : `${who} does not answer.`, { cause });
 }

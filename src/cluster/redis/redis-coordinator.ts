@@ -25,12 +25,13 @@ import {
 import { HeldClaims } from '../held-claims.js';
 import { NodeMessages } from '../node-messages.js';
 import { ClusterSeal, type SealedAbout } from '../seal.js';
+import { BrokerAddresses } from './broker-addresses.js';
 import { BrokerTime } from './broker-time.js';
 import { idBefore, timeOf } from './entry-id.js';
 import { RedisKeys } from './keys.js';
 import { KnownNodes } from './known-nodes.js';
 import { RedisLink, type RedisLinkParts, type Reply, refusalOf } from './link.js';
-import { loadRedisPackage } from './package.js';
+import { loadRedisPackage, type RedisPackage } from './package.js';
 import { APPEND, CLAIM, KEEP, LEAVE, LOOK, RELEASE, RENEW, TAKE, TAKEN } from './scripts.js';
 import { type LogEntry, RedisTail } from './tail.js';
 
@@ -61,7 +62,7 @@ const REFUSED = /^(?:WRONGPASS|NOAUTH|ERR AUTH)\b|\bNOPERM\b|invalid password|ex
 const END = '$';
 
 export interface RedisCoordinatorOptions extends ClusterNode {
-  /** `redis://user:password@host:6379`, with `rediss:` for TLS. */
+  /** `redis://user:password@host:6379`, with `rediss:` for TLS. In a Redis Cluster, of any node. */
   readonly url: string;
   /** Of the cluster. */
   readonly name: string;
@@ -77,12 +78,7 @@ export interface RedisCoordinatorOptions extends ClusterNode {
 export async function openRedisCoordinator(options: RedisCoordinatorOptions): Promise<RedisCoordinator> {
   const seal = new ClusterSeal(options.secret);
   const redis = await loadRedisPackage();
-  return new RedisCoordinator(options, seal, {
-    redis,
-    url: options.url,
-    clock: options.clock,
-    silenceMs: CALM_MS,
-  });
+  return new RedisCoordinator(options, seal, redis);
 }
 
 export class RedisCoordinator implements Coordinator {
@@ -118,19 +114,20 @@ export class RedisCoordinator implements Coordinator {
   #failedAs: 'away' | 'refused' | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(options: RedisCoordinatorOptions, seal: ClusterSeal, linkParts: RedisLinkParts) {
-    const { nodeId, address, name, clock } = options;
+  constructor(options: RedisCoordinatorOptions, seal: ClusterSeal, redis: RedisPackage) {
+    const { nodeId, address, url, name, clock } = options;
     this.nodeId = nodeId;
     this.time = new BrokerTime(clock);
     this.#options = options;
     this.#seal = seal;
-    this.#keys = new RedisKeys(name, seal.nameFor('keys'));
-    this.#linkParts = linkParts;
+    this.#keys = new RedisKeys(name, seal);
+    const addresses = new BrokerAddresses(url);
+    this.#linkParts = { redis, addresses, key: this.#keys.factsEpoch, clock, silenceMs: CALM_MS };
     const tell = () => {
       this.#isFast = false;
     };
     const late = { afterMs: BROKER_MS, tell };
-    this.#link = new RedisLink({ ...linkParts, late, meters: options.meters });
+    this.#link = new RedisLink({ ...this.#linkParts, late, meters: options.meters });
     this.#messages = new NodeMessages({ nodeId, seal, clock });
     this.#nodes = new KnownNodes(clock, [{ nodeId, address }]);
     this.#card = seal.seal(aboutCard(nodeId), JSON.stringify({ address }), clock.wallNow());

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request as requestHttp } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { SIMULATED_CARRIERS } from '../../../src/contract/call-record.js';
 import { Offhook } from '../../../src/index.js';
 import { asksUpon } from '../../support/asking-caller.js';
@@ -13,6 +13,7 @@ import { CLUSTER_SECRET } from '../../support/cluster-node.js';
 import { ClusterProcesses } from '../../support/cluster-processes.js';
 import { freePort } from '../../support/free-port.js';
 import { describeNeeding } from '../../support/needing.js';
+import { RedisCluster } from '../../support/redis-cluster.js';
 import { REDIS_PROGRAM, RedisServer } from '../../support/redis-server.js';
 
 const LONG_MS = 60_000;
@@ -47,19 +48,14 @@ describeNeeding(
     const authority = new Authority(openssl);
     afterAll(() => authority[Symbol.dispose]());
 
+    const tlsWith = (files: CertificateFiles) => [
+      ...['--tls-cert-file', files.cert, '--tls-key-file', files.key],
+      ...['--tls-ca-cert-file', authority.file, '--tls-auth-clients', 'no'],
+    ];
+
     async function startRedis(files: CertificateFiles) {
       const port = await freePort();
-      const tls = [
-        '--tls-cert-file',
-        files.cert,
-        '--tls-key-file',
-        files.key,
-        '--tls-ca-cert-file',
-        authority.file,
-      ];
-      const redis = await RedisServer.start(program, [
-        ...['--tls-port', String(port), ...tls, '--tls-auth-clients', 'no'],
-      ]);
+      const redis = await RedisServer.start(program, ['--tls-port', String(port), ...tlsWith(files)]);
       return {
         redis,
         url: `rediss://127.0.0.1:${port}`,
@@ -120,6 +116,55 @@ describeNeeding(
       },
       120_000,
     );
+
+    describe('to a Redis Cluster', () => {
+      /** `url`: of the node that does not have the keys. */
+      async function startRedisCluster(files: CertificateFiles, announced: readonly string[] = []) {
+        const settings = [...tlsWith(files), ...announced];
+        const redis = await RedisCluster.start(program, { masters: 2, isTls: true, settings });
+        const { name, master, other } = await redis.place('phones');
+        return {
+          name,
+          url: redis.tlsUrlOf(other, 'localhost'),
+          has: redis.tlsUrlOf(master),
+          [Symbol.asyncDispose]: () => redis[Symbol.asyncDispose](),
+        };
+      }
+
+      it('trust the node that has the keys by the host that it announces', async () => {
+        await using broker = await startRedisCluster(authority.certify('DNS:localhost'), [
+          ...['--cluster-announce-hostname', 'localhost'],
+          ...['--cluster-preferred-endpoint-type', 'hostname'],
+        ]);
+        const env = { NODE_EXTRA_CA_CERTS: authority.file };
+        await using cluster = await ClusterProcesses.on('carrier-a', broker.url, env);
+        const { port } = await cluster.fork({ name: broker.name });
+        await eventually(
+          'the broker',
+          async () => {
+            const ready = (await (await fetch(`http://127.0.0.1:${port}/ready`)).json()) as {
+              broker: string;
+            };
+            return ready.broker === 'there' || undefined;
+          },
+          LONG_MS,
+        );
+      }, 120_000);
+
+      it('say at the start which node has a certificate for another host', async () => {
+        await using broker = await startRedisCluster(authority.certify('DNS:localhost'));
+        const env = { NODE_EXTRA_CA_CERTS: authority.file };
+        await using cluster = await ClusterProcesses.on('carrier-a', broker.url, env);
+        const failed = await cluster.fork({ name: broker.name }).then(
+          () => '',
+          (error: Error) => error.message,
+        );
+        expect(failed).toContain("code: 'CONFIG_INVALID'");
+        const node = new URL(broker.has).host;
+        expect(failed).toContain(`The node ${node} of the Redis Cluster in cluster.url cannot be trusted.`);
+        expect(failed).toContain('not for the host in its address');
+      }, 120_000);
+    });
 
     it('start where the certificate of the broker has expired, and say so', async () => {
       await using broker = await startRedis(authority.certify(undefined, -1));

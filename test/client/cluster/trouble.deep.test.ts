@@ -4,6 +4,7 @@ import { SIMULATED_CARRIERS } from '../../../src/contract/call-record.js';
 import { asksUpon } from '../../support/asking-caller.js';
 import { eventually } from '../../support/carrier-phone.js';
 import { type ClusterProcess, ClusterProcesses } from '../../support/cluster-processes.js';
+import { RedisCluster } from '../../support/redis-cluster.js';
 import { RedisFailover } from '../../support/redis-failover.js';
 import { describeOnRedis, eachRedis } from '../../support/redis-server.js';
 import { openSlowProxy } from '../../support/slow-proxy.js';
@@ -231,6 +232,47 @@ describeOnRedis('servers of a cluster', (program) => {
       expect(record).toMatchObject({ endReason: 'caller-hangup', error: null, incidents: [] });
       expect(record?.transcript.map(({ text }) => text)).toContain('Hello, how can I help you?');
       for (const other of others) expect(other).toEqual(record);
+      expect(ends(cluster, callId)).toHaveLength(1);
+      expect(cluster.ended).toHaveLength(1);
+    },
+    120_000,
+  );
+
+  it.each(SIMULATED_CARRIERS)(
+    'go on with a call while the node of a Redis Cluster dies that has its state, and when its server is killed after that, on %s',
+    async (id) => {
+      await using redis = await RedisCluster.start(program, { masters: 2, hasReplica: true });
+      const placed = await redis.place('phones');
+      const { name, master } = placed;
+      await using cluster = await ClusterProcesses.three(id, master.url, { name });
+      const { calling, callId, owner, isMoved } = await talking(cluster);
+      await heardByAll(cluster, callId);
+      await master.kill();
+      const isAway = ({ log }: ClusterProcess) => log.join('').includes('broker of the cluster is away');
+      await eventually(
+        'the loss of the broker',
+        () => (cluster.processes.every(isAway) ? true : undefined),
+        LONG_MS,
+      );
+      await redis.failOver(placed);
+      const isBack = ({ log }: ClusterProcess) =>
+        log.join('').includes('broker of the cluster answers again');
+      await eventually('its replica', () => (cluster.processes.every(isBack) ? true : undefined), LONG_MS);
+      expect(cluster.owner()).toBe(owner);
+      await owner.kill();
+      const left = await cluster.moved(owner);
+      isMoved.abort();
+      expect(await calling).toMatchObject({ ok: true, protocolErrors: [] });
+      const [record, other] = await cluster.records(callId, left);
+      expect(record).toMatchObject({
+        endReason: 'caller-hangup',
+        error: null,
+        incidents: [{ code: 'process-replaced' }],
+      });
+      expect(record?.transcript.map(({ text }) => text)).toEqual(
+        expect.arrayContaining(['Hello, how can I help you?', 'What time is it?']),
+      );
+      expect(other).toEqual(record);
       expect(ends(cluster, callId)).toHaveLength(1);
       expect(cluster.ended).toHaveLength(1);
     },

@@ -3,6 +3,7 @@ import { systemClock } from '../../../src/base/clock.js';
 import { testCoordinator } from '../../../src/testing/conformance/coordinator.js';
 import type { Coordinator } from '../../../src/cluster/coordinator.js';
 import { answered, openClusterNode } from '../../support/cluster-node.js';
+import { redisClusterOf } from '../../support/redis-cluster.js';
 import { describeOnRedis, redisOf } from '../../support/redis-server.js';
 
 const HOUR_MS = 3_600_000;
@@ -21,12 +22,13 @@ async function patient(opening: Promise<Coordinator>): Promise<Coordinator> {
 
 describeOnRedis('RedisCoordinator', (program) => {
   const redis = redisOf(program);
+  const redisCluster = redisClusterOf(program);
   let clusters = 0;
-  const open = async () => {
+  const opening = (broker: () => { readonly url: string }) => async () => {
     clusters += 1;
     const name = `cluster-${clusters}`;
     return {
-      node: (nodeId: string) => patient(openClusterNode({ url: redis().url, name, nodeId })),
+      node: (nodeId: string) => patient(openClusterNode({ url: broker().url, name, nodeId })),
       close: async () => {},
     };
   };
@@ -47,5 +49,9 @@ describeOnRedis('RedisCoordinator', (program) => {
     for (const check of testCoordinator(openApart)) it(check.name, check.run, 30_000);
   });
 
-  for (const check of testCoordinator(open)) it(check.name, check.run, 30_000);
+  describe('on a Redis Cluster', () => {
+    for (const check of testCoordinator(opening(redisCluster))) it(check.name, check.run, 30_000);
+  });
+
+  for (const check of testCoordinator(opening(redis))) it(check.name, check.run, 30_000);
 });

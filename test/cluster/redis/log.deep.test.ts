@@ -148,7 +148,7 @@ describeOnRedis('the log of facts', (program) => {
       await pause(systemClock, 2500);
       expect(emptied()).toBe(1);
       // What is lost behind that is found.
-      await redis.ask('DEL', ...((await redis.ask('KEYS', '*{facts}*')) as string[]));
+      await redis.ask('DEL', ...((await redis.ask('KEYS', '*:facts:*')) as string[]));
       await expect(node.append([factOf(3)])).resolves.toBe(false);
     } finally {
       await node.close();
