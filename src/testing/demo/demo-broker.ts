@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { readEnv } from '../../base/env.js';
 import { ConfigError } from '../../base/errors.js';
+import { nodesIn, type SlotRanges } from '../../cluster/redis/broker-addresses.js';
 import { loadRedisPackage } from '../../cluster/redis/package.js';
 import { type LeashedProgram, startLeashed } from '../../tunnels/leash.js';
 import { freePort } from '../loopback.js';
@@ -63,11 +64,21 @@ async function isReady({ output: [said, failed] }: LeashedProgram): Promise<bool
 export async function useBroker(url: string, name: string): Promise<DemoBroker> {
   const { createClient } = await loadRedisPackage();
   // It may be away between the start and the end of a demo: no connection lasts from one to the other.
-  const connected = async () => {
-    const client = createClient({ url, socket: { reconnectStrategy: false, connectTimeout: START_MS } });
+  const connected = async (to = url) => {
+    const client = createClient({ url: to, socket: { reconnectStrategy: false, connectTimeout: START_MS } });
     client.on('error', () => {});
     await client.connect();
     return client;
+  };
+  const removeAt = async (node: string) => {
+    const client = await connected(node);
+    try {
+      // One by one: a Redis Cluster takes no command that is about several slots.
+      for await (const keys of client.scanIterator({ MATCH: `offhook:${name}:*`, COUNT: 1000 }))
+        await Promise.all(keys.map((key) => client.unlink(key)));
+    } finally {
+      client.destroy();
+    }
   };
   try {
     (await connected()).destroy();
@@ -76,12 +87,11 @@ export async function useBroker(url: string, name: string): Promise<DemoBroker> 
       async close() {
         try {
           const client = await connected();
-          try {
-            for await (const keys of client.scanIterator({ MATCH: `offhook:${name}:*`, COUNT: 1000 }))
-              if (keys.length > 0) await client.unlink(keys);
-          } finally {
-            client.destroy();
-          }
+          // A single one refuses this.
+          const slots = await client.sendCommand<SlotRanges>(['CLUSTER', 'SLOTS']).catch(() => []);
+          client.destroy();
+          const nodes = slots.length === 0 ? [url] : nodesIn(slots, url);
+          await Promise.allSettled(nodes.map(removeAt));
         } catch {
           // It is gone, or its user may not list keys.
         }
