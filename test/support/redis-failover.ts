@@ -59,6 +59,14 @@ export class RedisFailover implements AsyncDisposable {
     this.#address.turnTo(replica.port);
   }
 
+  /** The two change places, and whoever is connected stays where they are. */
+  async swap(): Promise<void> {
+    const [primary, replica] = this.#servers;
+    await replica.ask('REPLICAOF', 'NO', 'ONE');
+    await primary.ask('REPLICAOF', '127.0.0.1', String(replica.port));
+    this.#address.turnTo(replica.port, { keep: true });
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.#address.close(), this.#way.close()]);
     await Promise.all(this.#servers.map((server) => server.kill()));

@@ -11,8 +11,8 @@ export interface SlowProxy {
   readonly open: number;
   /** Commands so far. */
   readonly questions: number;
-  /** Ends all connections. Who connects from now on gets to this port. */
-  turnTo(port: number): void;
+  /** Who connects from now on gets to this port. Ends all connections, unless it is to keep them. */
+  turnTo(port: number, options?: { readonly keep: boolean }): void;
   /** From now on, in milliseconds. What is infinite never comes. */
   delay(ms: number): void;
   /** Ends all connections, and takes no other one until `mend`. */
@@ -87,9 +87,9 @@ export async function openSlowProxy(port: number, clock: Clock = systemClock): P
     get questions() {
       return questions;
     },
-    turnTo(next) {
+    turnTo(next, { keep } = { keep: false }) {
       to = next;
-      for (const socket of sockets) socket.destroy();
+      if (!keep) for (const socket of sockets) socket.destroy();
     },
     delay(ms) {
       delayMs = ms;

@@ -16,10 +16,12 @@ export type Reply = Buffer | number | string | null | readonly Reply[];
 /** Part of a command. */
 export type Argument = string | Buffer;
 
-/** What the broker answers while it cannot do its work, but will. */
-const AWAY = /^(?:LOADING|MASTERDOWN|CLUSTERDOWN|READONLY|TRYAGAIN|MOVED|ASK)\b/;
+/** What the broker answers while it cannot do its work, but will; a script of Redis 6.2 has something in front of it. */
+const AWAY = /^(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK)\b|\bREADONLY\b/;
 /** What a node of a Redis Cluster answers where another one has the keys, or may have: it is looked for. */
-const ELSEWHERE = /^(?:MOVED|CLUSTERDOWN)\b/;
+const NOT_HERE = /^(?:MOVED|CLUSTERDOWN)\b/;
+/** The same of a Redis that is a replica by now: the address may lead to another one. */
+const DEMOTED = /\bREADONLY\b/;
 /** Two nodes may each name the other one, until both know who has the keys. */
 const MAX_MOVES = 3;
 
@@ -174,8 +176,8 @@ export class RedisLink {
             cause,
           },
         );
-      if (isRefused ? ELSEWHERE.test(cause.message) : !(cause instanceof ClusterError))
-        this.#lose(connection);
+      const isElsewhere = isRefused && (NOT_HERE.test(cause.message) || DEMOTED.test(cause.message));
+      if (isElsewhere || !(isRefused || cause instanceof ClusterError)) this.#lose(connection);
       throw cause instanceof ClusterError ? cause : away(cause);
     }
   }
@@ -273,6 +275,6 @@ export function refusalOf(error: unknown): string {
 }
 
 function away(cause: unknown, who = 'The broker'): ClusterError {
-  const isNotServed = cause instanceof Error && ELSEWHERE.test(cause.message);
+  const isNotServed = cause instanceof Error && NOT_HERE.test(cause.message);
   return new ClusterError(isNotServed ? NOT_SERVED : `${who} does not answer.`, { cause });
 }

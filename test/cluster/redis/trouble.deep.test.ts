@@ -327,6 +327,17 @@ describeOnRedis('RedisCoordinator', (program) => {
       expect(emptied).toEqual(['a']);
     });
 
+    it('is found where that one lives on as its replica', async () => {
+      await using broker = await RedisFailover.start(program);
+      const node = await join('a', { url: broker.url });
+      await node.append([factOf(1)]);
+      await broker.settled();
+      await broker.swap();
+      await soon(async () => expect(await node.append([factOf(2)])).toBe(true));
+      await soon(() => expect(node.isThere).toBe(true));
+      expect(emptied).toEqual([]);
+    });
+
     it('is found out by a node that tells it something in that moment', async () => {
       const node = await join('a');
       for (const seq of [1, 2]) await node.append([factOf(seq)]);
