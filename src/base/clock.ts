@@ -126,9 +126,12 @@ class ListedTimer implements Timer {
   constructor({ list, source, woken }: TimerList, delayMs: number, task: () => void) {
     this.#list = list;
     this.#timer = source.after(delayMs, () => {
-      list.delete(this);
-      woken?.();
-      task();
+      try {
+        woken?.();
+      } finally {
+        // Unless that has cancelled it, or stopped the clock.
+        if (list.delete(this)) task();
+      }
     });
     list.add(this);
   }

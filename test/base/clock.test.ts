@@ -168,6 +168,32 @@ describe('stoppableClock', () => {
     expect(done).toEqual(['woken', 'timer', 'woken', 'alarm']);
   });
 
+  it('rings no timer that was cancelled as it woke', () => {
+    const world = new FakeClock();
+    const done: string[] = [];
+    const clock = stoppableClock(world, new LooseEnds(), () => timer.cancel());
+    const timer = clock.after(10, () => done.push('cancelled'));
+    clock.after(10, () => done.push('rung'));
+    world.advance(10);
+    expect(done).toEqual(['rung']);
+  });
+
+  it('goes on with its alarms where what it tells as it wakes fails', () => {
+    const world = new FakeClock();
+    let isFailing = true;
+    const clock = stoppableClock(world, new LooseEnds(), () => {
+      if (isFailing) throw new Error('told');
+    });
+    let rung = 0;
+    const alarm = clock.alarm?.(() => (rung += 1));
+    alarm?.set(10);
+    expect(() => world.advance(10)).toThrow('told');
+    isFailing = false;
+    alarm?.set(10);
+    world.advance(10);
+    expect(rung).toBe(2);
+  });
+
   it('cancels each timer once, however often it is stopped', () => {
     const world = new FakeClock();
     let cancels = 0;

@@ -5,6 +5,8 @@ const MOVED = /^MOVED \d+ (.*):(\d+)$/;
 /** What a node says where it does not know the host of another one. Source: Redis, CLUSTER SLOTS. */
 const UNKNOWN_HOST = '?';
 
+const DEFAULT_PORT = '6379';
+
 /** As a node answers CLUSTER SLOTS: ranges, each with its first and last slot, and then where each node is that has it, its master first. */
 export type SlotRanges = readonly (readonly [
   first: number,
@@ -18,8 +20,11 @@ export class BrokerAddresses {
 
   /** `url`: in `cluster.url`. */
   constructor(url: string) {
-    this.#named = url;
-    this.#urls = [url];
+    const named = new URL(url);
+    // As nodes name each other.
+    if (named.port === '') named.port = DEFAULT_PORT;
+    this.#named = named.href;
+    this.#urls = [this.#named];
   }
 
   /** In the order in which they are to be asked, as URLs. */
@@ -36,10 +41,9 @@ export class BrokerAddresses {
 
   /** The broker is reached at `url`. `others`: where it says that it has nodes. */
   reached(url: string, others: readonly string[]): void {
-    const first = [url, this.#named];
     // In their order: those that have failed stay behind.
-    const known = this.#urls.filter((each) => others.includes(each));
-    this.#urls = [...new Set([...first, ...known, ...others])];
+    const known = this.#urls.filter((each) => each === this.#named || others.includes(each));
+    this.#urls = [...new Set([url, ...known, ...others])];
   }
 
   /** The others come first from now on. */

@@ -22,11 +22,17 @@ const AWAY = /^(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK)\b|\bREADONL
 const NOT_HERE = /^(?:MOVED|CLUSTERDOWN)\b/;
 /** The same of a Redis that is a replica by now: the address may lead to another one. */
 const DEMOTED = /\bREADONLY\b/;
+/** What a Redis Cluster says where a database is named. */
+const NO_DATABASE = /^ERR SELECT is not allowed in cluster mode/;
 /** Two nodes may each name the other one, until both know who has the keys. */
 const MAX_MOVES = 3;
+/** What a node has at least to answer, where there are others, in milliseconds. */
+const SHARE_MS = 300;
 
 const OUT_OF_MEMORY = 'The broker is out of memory and takes nothing new: raise its maxmemory.';
-const NOT_SERVED = 'The broker is a Redis Cluster, and no node that answers has the keys of this cluster.';
+const NOT_SERVED = 'The broker is a Redis Cluster, and no node of it serves the keys of this cluster now.';
+const HAS_DATABASE =
+  'The broker is a Redis Cluster, which has no databases: leave the path out of cluster.url.';
 
 type Client = ReturnType<RedisPackage['createClient']>;
 type TypeMapping = Readonly<Record<number, BufferConstructor>>;
@@ -64,11 +70,15 @@ export class RedisLink {
     const { redis, addresses, clock } = this.#parts;
     const by = clock.now() + timeoutMs;
     let failure: ClusterError | undefined;
-    for (const url of addresses.all()) {
+    const urls = addresses.all();
+    for (const [index, url] of urls.entries()) {
       if (this.#connection !== undefined) return;
-      if (failure !== undefined && clock.now() >= by) break;
+      const leftMs = by - clock.now();
+      if (failure !== undefined && leftMs <= 0) break;
+      // One that does not answer at all leaves time for the others.
+      const shareMs = Math.max(SHARE_MS, leftMs / (urls.length - index));
       try {
-        await this.#reach(url, by);
+        await this.#reach(url, Math.min(by, clock.now() + shareMs));
         return;
       } catch (error) {
         if (!(error instanceof ClusterError)) throw error;
@@ -139,6 +149,8 @@ export class RedisLink {
         if (isOutdated(cause)) throw new ClusterError(message, { cause });
         throw new ConfigError('CONFIG_INVALID', message, { cause });
       }
+      if (cause instanceof redis.ErrorReply && NO_DATABASE.test(cause.message))
+        throw new ConfigError('CONFIG_INVALID', HAS_DATABASE, { cause });
       throw cause instanceof ConfigError ? cause : away(cause, addresses.otherNode(url));
     } finally {
       timer.cancel();

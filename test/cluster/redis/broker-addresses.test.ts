@@ -16,6 +16,10 @@ describe('BrokerAddresses', () => {
     expect(addresses.all()).toEqual([NAMED]);
   });
 
+  it('name a node as others do that say its port', () => {
+    expect(new BrokerAddresses('redis://broker.internal').all()).toEqual([NAMED]);
+  });
+
   it('begin with the node that was reached, and go on with the one in cluster.url and the others', () => {
     const addresses = new BrokerAddresses(NAMED);
     addresses.reached(TWO, [ONE, TWO, THREE]);
@@ -29,7 +33,7 @@ describe('BrokerAddresses', () => {
     addresses.failed(NAMED);
     expect(addresses.all()).toEqual([TWO, THREE, ONE, NAMED]);
     addresses.reached(THREE, [ONE, TWO, THREE]);
-    expect(addresses.all()).toEqual([THREE, NAMED, TWO, ONE]);
+    expect(addresses.all()).toEqual([THREE, TWO, ONE, NAMED]);
   });
 
   it('forget a node that is none any more, and never the one in cluster.url', () => {

@@ -29,12 +29,15 @@ class FakeNode implements AsyncDisposable {
         ([, arg = '']) => arg,
       );
       this.asked.push(args.join(' '));
+      if (this.isMute) return;
       socket.write(encoded(args[0] === 'HELLO' ? this.#hello : this.answer(args)));
     });
   });
   readonly #sockets = new Set<Socket>();
   readonly #hello: readonly string[];
   readonly asked: string[] = [];
+  /** It says nothing at all. */
+  isMute = false;
   /** What it says to anything but HELLO. */
   answer: (args: readonly string[]) => Answer = () => null;
 
@@ -125,7 +128,7 @@ describe('RedisLink', () => {
     const link = await linkTo(one.url);
     await expect(link.open(LONG_MS)).rejects.toMatchObject({
       code: 'CLUSTER_FAILED',
-      message: 'The broker is a Redis Cluster, and no node that answers has the keys of this cluster.',
+      message: 'The broker is a Redis Cluster, and no node of it serves the keys of this cluster now.',
     });
     expect(link.isUp).toBe(false);
   });
@@ -164,6 +167,30 @@ describe('RedisLink', () => {
       expect(one.asked.filter((each) => each === 'HELLO')).toHaveLength(1);
     },
   );
+
+  it('leaves time for the others where the first one says nothing', async () => {
+    const [one, two] = await fakes('cluster', 'cluster');
+    one.serve(one, two);
+    two.serve(two, one);
+    const link = await linkTo(one.url);
+    await link.open(LONG_MS);
+    link.close();
+    one.isMute = true;
+    await link.open(3000);
+    await expect(ask(link)).resolves.toBe('here');
+    expect(two.asked).toContain('PING');
+  });
+
+  it('says that a Redis Cluster has no databases', async () => {
+    const [one] = await fakes('cluster');
+    one.answer = ([command]) =>
+      command === 'SELECT' ? '-ERR SELECT is not allowed in cluster mode' : 'here';
+    const link = await linkTo(`${one.url}/1`);
+    await expect(link.open(LONG_MS)).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: /has no databases: leave the path out of cluster.url/,
+    });
+  });
 
   it('says what a node has refused, where another one is not there at all', async () => {
     const [one, two] = await fakes('cluster', 'cluster');

@@ -40,6 +40,8 @@ export class MeteredPlayout implements Playout {
   /** Level of the loudest that the caller has heard since this was last asked; minus infinity when that is nothing. */
   latestDbfs(): number {
     const { playedMs } = this.#playout;
+    this.#forget(playedMs);
+    this.#untold = Math.max(this.#untold, this.#first);
     let loudest = Number.NEGATIVE_INFINITY;
     for (; (this.#atMs[this.#untold] ?? Number.POSITIVE_INFINITY) < playedMs; this.#untold += 1)
       loudest = Math.max(loudest, this.#dbfs[this.#untold] ?? loudest);
@@ -50,6 +52,8 @@ export class MeteredPlayout implements Playout {
     // Nobody may ask, on a line without echoes.
     this.#forget(this.#playout.playedMs);
     const startMs = this.#playout.pushedMs;
+    // Who else has the playout may have dropped what was to come.
+    this.#drop(startMs);
     for (let at = 0, atMs = startMs; at < pcm.length; at += BLOCK_SAMPLES, atMs += BLOCK_MS) {
       this.#atMs.push(atMs);
       this.#dbfs.push(levelDbfs(pcm.subarray(at, at + BLOCK_SAMPLES)));
@@ -63,12 +67,7 @@ export class MeteredPlayout implements Playout {
 
   clear(): number {
     const playedMs = this.#playout.clear();
-    while ((this.#atMs.at(-1) ?? Number.NEGATIVE_INFINITY) >= playedMs) {
-      this.#atMs.pop();
-      this.#dbfs.pop();
-    }
-    this.#first = Math.min(this.#first, this.#atMs.length);
-    this.#untold = Math.min(this.#untold, this.#atMs.length);
+    this.#drop(playedMs);
     return playedMs;
   }
 
@@ -92,6 +91,17 @@ export class MeteredPlayout implements Playout {
     return this.#playout.playedMs;
   }
 
+  /** What begins there or later is not played. */
+  #drop(fromMs: number): void {
+    while ((this.#atMs.at(-1) ?? Number.NEGATIVE_INFINITY) >= fromMs) {
+      this.#atMs.pop();
+      this.#dbfs.pop();
+    }
+    this.#first = Math.min(this.#first, this.#atMs.length);
+    this.#untold = Math.min(this.#untold, this.#atMs.length);
+  }
+
+  /** What is too long ago. */
   #forget(playedMs: number): void {
     while ((this.#atMs[this.#first] ?? playedMs) < playedMs - BEFORE_MS) this.#first += 1;
     if (this.#first < FORGOTTEN) return;

@@ -75,6 +75,16 @@ describe('an echo', () => {
     expect(mayEcho(500)).toBe(false);
   });
 
+  it('does not come of what somebody else has dropped', () => {
+    const { state, metered, mayEcho } = createPlayout();
+    metered.push(frame(10_000, 500));
+    state.playedMs = 2000;
+    state.pushedMs = 2000;
+    metered.push(frame(1, 500));
+    state.playedMs = 4000;
+    expect(mayEcho(500)).toBe(false);
+  });
+
   it('is not remembered for ever where nobody asks for it', async () => {
     const { state, metered } = createPlayout();
     const short = new Int16Array(16).fill(1);
