@@ -53,8 +53,10 @@ export function stepFloor(
 function withOutcomes(before: FloorState, input: FloorInput, step: Step): Step {
   const { phase } = step.state.floor;
   if (phase === 'ending' || phase === 'over') return step;
+  const asked = requestsIn(before);
+  if (asked.length === 0) return step;
   const left = requestsIn(step.state);
-  const gone = requestsIn(before).filter((id) => !left.includes(id));
+  const gone = asked.filter((id) => !left.includes(id));
   if (gone.length === 0) return step;
   const account = input.type === 'stopped' ? input.account : null;
   const isHeardOut = account !== null && account.heard !== '' && account.unheard === '';
@@ -628,7 +630,11 @@ function resume(
     idle,
   };
   if (how !== 'continue') {
-    const waiting = { ...listening(back, null), isCallerOwed: policy.endsTurns && back.isCallerOwed };
+    // What somebody outside wants is said also where the words before it are dropped.
+    const wanted = rest === null ? null : wantedBehind(rest.manner);
+    const requests = wanted === null ? back.requests : [wanted, ...back.requests];
+    const isCallerOwed = policy.endsTurns && back.isCallerOwed;
+    const waiting = { ...listening(back, null), requests, isCallerOwed };
     const closed: readonly FloorEffect[] = [{ type: 'complete-turn', with: 'nothing', interrupted: true }];
     if (owes.results) return { state: waiting, effects: [...closed, { type: 'respond' }] };
     // What the caller has said before is answered behind it.

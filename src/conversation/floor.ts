@@ -403,9 +403,15 @@ export function toUnsaid({ goodbye }: Account, text: string, manner: Manner): Un
 export function requestsIn(state: FloorState): string[] {
   const { floor, requests } = state;
   const owed = floor.phase === 'stopping' && floor.next.kind === 'hold' ? floor.next.owed : null;
-  return [...requests, utteranceOf(state), restOf(floor), owed].flatMap(
-    (words) => words?.manner.request ?? [],
-  );
+  const ids: string[] = [];
+  const note = (words: Pick<Utterance, 'manner'> | null | undefined) => {
+    if (words?.manner.request !== undefined) ids.push(words.manner.request);
+  };
+  for (const each of requests) note(each);
+  note(utteranceOf(state));
+  note(restOf(floor));
+  note(owed);
+  return ids;
 }
 
 export function restOf(floor: Floor): Unsaid | null {

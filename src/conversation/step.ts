@@ -479,11 +479,16 @@ function floorStep(
 ): Step {
   const timed = { ...input, at: given.at.now };
   const decided = stepFloor(state.floor, timed, viewOf(state, input, given), given.policy);
-  let next: Step = unchanged({ ...state, floor: decided.state });
-  for (const effect of decided.effects) next = then(next, (from) => carriedOut(from, effect, answer, given));
+  const effects: Effect[] = [];
+  let next: ConversationState = { ...state, floor: decided.state };
+  for (const effect of decided.effects) {
+    const done = carriedOut(next, effect, answer, given);
+    next = done.state;
+    effects.push(...done.effects);
+  }
   // What follows on these comes in the same tick: the floor is handed over, or the call ends.
-  if (input.type === 'finished' || input.type === 'failing') return next;
-  return { ...next, effects: [...next.effects, { type: 'tell-phase' }] };
+  if (input.type !== 'finished' && input.type !== 'failing') effects.push({ type: 'tell-phase' });
+  return { state: next, effects };
 }
 
 /** What began as an aside, and has sound, goes on as an answer. */

@@ -16,12 +16,19 @@ export interface LeftCall {
   readonly at: Ms;
 }
 
-/** Whoever comes back from elsewhere no longer waits for what was owed before, but for what came of it. */
+/**
+ * Whoever comes back from elsewhere no longer waits for what was owed before, but for what came of it. What somebody outside has asked for is still
+ * said behind that.
+ */
 export function stillOwed({ state, resumption, hasTools }: LeftCall): ConversationState {
   if (resumption === null || resumption === 'continue' || hasTools) return state;
+  const { floor, owed } = state;
   const isTold = typeof resumption === 'object';
+  const isRequest = owed.kind === 'rest' && owed.manner.request !== undefined;
+  const requests = isRequest ? [{ text: owed.text, manner: owed.manner }, ...floor.requests] : floor.requests;
   return {
     ...state,
+    floor: { ...floor, requests },
     owed: isTold ? { kind: 'rest', text: resumption.news, manner: { isNews: true } } : { kind: 'nothing' },
   };
 }

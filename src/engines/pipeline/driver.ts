@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.js';
 import {
   type FloorState,
   goodbyeOf,
+  isCertain,
   isHeld,
   isWordForWord,
   owedOf,
@@ -135,11 +136,16 @@ export class PipelineDriver implements Driver {
     const { agent, conversation, turns } = this.#options;
     const { floor, manner } = this.#state;
     const utterance = utteranceOf(this.#state);
-    const rest = 'rest' in floor ? owedOf(floor.rest) : null;
+    const cut = 'rest' in floor ? floor.rest : null;
+    const rest = owedOf(cut);
     const isKnown = isWordForWord(this.#state);
     const split = agent.giveUp();
     const unsaid =
-      split === undefined ? (isHeld(this.#state) ? rest : null) : unsaidOf(utterance, manner, split);
+      split === undefined
+        ? isHeld(this.#state) || isCertain(cut)
+          ? rest
+          : null
+        : unsaidOf(utterance, manner, split);
     const goodbye = goodbyeOf(unsaid, { caller: callerIn(conversation.state, this.live) });
     this.#tell({ type: 'end' });
     this.#conclude(split ?? NOTHING, { isLast: false });

@@ -3,8 +3,14 @@ import { loadPlay } from '../bench/machine.bench.mjs';
 
 it('the bench plays schedules on the built machine', async () => {
   const { play } = await loadPlay();
-  const policy = { interruptible: true, keysInterrupt: true, idle: undefined, endsTurns: false };
+  const policy = {
+    interruptible: true,
+    keysInterrupt: true,
+    idle: undefined,
+    endsTurns: false,
+    transcribesCaller: false,
+  };
   const mode = { isStored: false, policy, greeting: { text: 'Hello.', interruptible: true } };
   const acts = [{ act: 'audible' }, { act: 'heard out' }, { act: 'words', text: 'yes' }];
-  expect(play(acts, mode)).toMatchObject({ broken: [], steps: 5 });
+  expect(play(acts, mode)).toMatchObject({ broken: [], steps: 15 });
 });

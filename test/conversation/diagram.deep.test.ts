@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { diagramOf } from './floor-diagram.js';
+import { diagramOf } from './diagram.js';
 
 // It tries some hundred thousand steps.
-it('the diagram of the floor is the one in ARCHITECTURE.md', () => {
+it('the diagram of the machine is the one in ARCHITECTURE.md', () => {
   const shown = readFileSync(new URL('../../ARCHITECTURE.md', import.meta.url), 'utf8');
   expect(shown).toContain(diagramOf());
 });
