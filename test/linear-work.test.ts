@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runs } from './support/depth.js';
 import { WorkMeter } from './support/work-meter.js';
+import type { TranscriptEntry } from '../src/contract/call-record.js';
 
 const LONG = runs(2000, 30_000);
 /** Of what comes piece by piece, and of what is cut to a length before it is looked at. */
@@ -210,7 +211,18 @@ describe('words of a caller', () => {
 
   it('are bounded where one piece of them, or a turn, has no end', async () => {
     const { UserSpeech } = await import(`${engines}/pipeline/hearing/user-speech.js`);
-    const speech = new UserSpeech({ tell: () => {}, wallNow: () => 0, now: () => 0, turnIndex: () => 0 });
+    const { NOTHING_UNTAKEN, worded } = await import('../src/conversation/untaken.js');
+    let untaken = NOTHING_UNTAKEN;
+    const speech = new UserSpeech({
+      entries: () => untaken.entries,
+      tell: (entry: TranscriptEntry) => {
+        untaken = worded(untaken, entry);
+      },
+      wallNow: () => 0,
+      now: () => 0,
+      turnIndex: () => 0,
+      suffix: () => '',
+    });
     for (let count = 0; count < 100; count += 1) speech.final(fill('a ')(4000));
     expect(speech.text.length).toBeLessThanOrEqual(20_000);
   });

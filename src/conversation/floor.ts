@@ -259,7 +259,8 @@ export type FloorEffect =
       readonly isTakenOver: boolean;
     }
   /** What the caller has said and pressed is no turn's any more: `taken` by the one that follows, or forgotten. */
-  | { readonly type: 'take-words' | 'dismiss-words' | 'forget-sound' }
+  | { readonly type: 'take-words' | 'forget-sound' }
+  | { readonly type: 'dismiss-words' }
   /** No words came of a sound: nobody waits for them (`wordless`), nor takes such a sound for the caller's (`heard-nothing`). */
   | { readonly type: 'wordless' | 'heard-nothing' }
   /** What was said last was heard as its account tells. `isAnswered`: to its end. `nothing`: nothing was said. */

@@ -1,7 +1,6 @@
 // The conversation of one call as one value: plain data that can be stored, read again, and gone on with by another driver. Times are
 // milliseconds since the call began, on the driver's clock; moments that records name are epoch milliseconds beside them.
 import type { ChatMessage } from '../contract/chat-message.js';
-import type { TranscriptEntry } from '../contract/call-record.js';
 import type { SessionHandle } from '../contract/session-handle.js';
 import {
   deadlineOf as floorDeadline,
@@ -40,6 +39,7 @@ import {
   type TurnsPolicy,
   unplacedTools,
 } from './turns.js';
+import { NOTHING_UNTAKEN, type Untaken } from './untaken.js';
 import type { Ms } from './wait.js';
 import { NOTHING_TOLD, type Watch, deadlineOf as watchDeadline, watching } from './watch.js';
 
@@ -56,18 +56,6 @@ export type Owed =
   | ({ readonly kind: 'rest' } & Unsaid)
   | ({ readonly kind: 'goodbye' } & Goodbye);
 
-/** What the caller has said and pressed that no turn has taken, where a recognizer tells it. */
-export interface Untaken {
-  /** Of the transcript, in order. One that is not final may be the last. */
-  readonly entries: readonly TranscriptEntry[];
-  /** What they have pressed, in words. */
-  readonly keys: string;
-  /** They have spoken for long enough to have said something, and no words have come of it. */
-  readonly isWordless: boolean;
-}
-
-const NOTHING_UNTAKEN: Untaken = { entries: [], keys: '', isWordless: false };
-
 export interface ConversationState {
   readonly version: typeof STATE_VERSION;
   /** Who has the floor. */
@@ -82,6 +70,7 @@ export interface ConversationState {
   readonly language: CallLanguage;
   /** What the driver that began with this state, or will, says first. */
   readonly owed: Owed;
+  /** What the caller has said and pressed that no turn has taken. Of whom nothing is gathered on this side, the keys alone. */
   readonly untaken: Untaken;
   /** Since when nobody hears the caller, or what they say has no text: it has to be heard again. Null where nothing is missing. */
   readonly unheardSince: Ms | null;
@@ -128,9 +117,16 @@ export function readState(stored: unknown): ConversationState | undefined {
   const fresh = begun({ hasGreeting: false });
   const pattern = { ...fresh, floor: { ...fresh.floor, floor: { phase: '' } } };
   // It may be older than a field.
-  const isOlder = isAs(stored, { watch: {} }) && !('language' in stored && 'barren' in stored.watch);
+  const isOlder =
+    isAs(stored, { watch: {}, untaken: {} }) &&
+    !('language' in stored && 'barren' in stored.watch && 'ended' in stored.untaken);
   const whole = isOlder
-    ? { language: NO_LANGUAGE, ...stored, watch: { ...NOTHING_TOLD, ...stored.watch } }
+    ? {
+        language: NO_LANGUAGE,
+        ...stored,
+        watch: { ...NOTHING_TOLD, ...stored.watch },
+        untaken: { ...NOTHING_UNTAKEN, ...stored.untaken },
+      }
     : stored;
   if (!isAs(whole, pattern) || whole.version !== STATE_VERSION) return undefined;
   const state = whole as ConversationState;

@@ -1,6 +1,6 @@
 // How a conversation changes: everything that can happen, and what follows. One state, one step: an input finds its parts here, and what the
 // floor decides is carried out on the others in the same step. Pure: no clock, no promise, no voice mode.
-import type { CallPhase } from '../contract/call-record.js';
+import type { CallPhase, TranscriptEntry } from '../contract/call-record.js';
 import type { SessionHandle } from '../contract/session-handle.js';
 import { textOf } from './caller-words.js';
 import {
@@ -11,6 +11,7 @@ import {
   isAside,
   isHeld,
   isLeaving as isFloorLeaving,
+  type TurnTimes,
   type Utterance,
   utteranceOf,
   type View,
@@ -25,6 +26,8 @@ import * as troubles from './trouble.js';
 import type { Failing, Recourse, TroubleStep } from './trouble.js';
 import * as turns from './turns.js';
 import type { AnswerAccount, AnswerId, Change, TurnFact, Turns, TurnsPolicy, WantedTool } from './turns.js';
+import * as callers from './untaken.js';
+import type { Taken, Untaken } from './untaken.js';
 import * as waits from './wait.js';
 import type { Ms, Wait } from './wait.js';
 import * as watches from './watch.js';
@@ -37,8 +40,6 @@ export interface Policy extends FloorPolicy, TurnsPolicy {}
 export interface Live {
   /** There is a voice. */
   readonly hasVoice: boolean;
-  /** The caller, where their sound and words are gathered on this side; null where whoever answers hears them by itself. */
-  readonly caller: View['caller'] | null;
   /** Everything that came so far was heard. */
   readonly isCaughtUp: boolean;
   /** Whoever answers waits for the results of tools. */
@@ -56,13 +57,24 @@ type Told<Type extends FloorInput['type']> = Extract<FloorInput, { type: Type }>
 
 /** Who has the floor. */
 export type TurnTakingInput =
-  | Exclude<FloorInput, Told<'began' | 'caller.finished' | 'finished' | 'keys.complete' | 'stopped'>>
+  | Exclude<
+      FloorInput,
+      Told<'began' | 'caller.complete' | 'caller.finished' | 'finished' | 'keys.complete' | 'stopped'>
+    >
   /** A caller who is heard by whoever answers has begun to speak. */
   | { readonly type: 'caller.speaks' }
   /** `itemId`: what whoever hears them calls it. */
   | (Told<'caller.finished'> & { readonly itemId: string })
-  /** `keys`: in words, where nobody on this side gathers them. */
-  | { readonly type: 'keys.complete'; readonly keys?: string }
+  /** The caller, whose sound is gathered on this side, makes one. `startedAt`: it is their voice, since then, in epoch milliseconds. */
+  | { readonly type: 'caller.sounds'; readonly startedAt?: number }
+  /** Words of them, as they stand in the transcript now; of a piece that a turn has taken (`isTaken`), they change that alone. */
+  | { readonly type: 'caller.words'; readonly entry: TranscriptEntry; readonly isTaken: boolean }
+  /** There should be words of what they have said, or (false) there are some. */
+  | { readonly type: 'caller.wordless'; readonly is: boolean }
+  /** Everything there is of what they said has come, which may be nothing. */
+  | { readonly type: 'caller.complete' }
+  /** Keys, in words, that are all. */
+  | { readonly type: 'keys.complete'; readonly keys: string }
   /** `isMore`: of an answer that has sound already. */
   | { readonly type: 'began'; readonly isMore: boolean }
   /** `answer`: what stands in the record of it. */
@@ -73,8 +85,6 @@ export type TurnTakingInput =
 export type RecordInput =
   /** The driver begins. Tools that go on, or are run again, with the result of those that have one. */
   | { readonly type: 'takes-over'; readonly runs: readonly TakenRun[] }
-  /** The caller's words, which were taken for the answer that is on. */
-  | { readonly type: 'answers'; readonly text: string; readonly startedAt: number }
   /** What whoever hears the caller has understood of `itemId`. */
   | {
       readonly type: 'caller.text';
@@ -82,7 +92,7 @@ export type RecordInput =
       readonly text: string;
       readonly isFinal: boolean;
     }
-  /** Keys, in words, that nobody answers any more. */
+  /** Keys, in words, that are all because nobody listens any more. */
   | { readonly type: 'pressed'; readonly text: string }
   /** The model is to know something that nobody hears. */
   | { readonly type: 'noted'; readonly text: string }
@@ -110,6 +120,16 @@ export type RecordInput =
   | { readonly type: 'tools.told'; readonly ids: readonly Id[] }
   /** The open turn is over, whatever has the floor. */
   | { readonly type: 'completed'; readonly answer: AnswerAccount; readonly interrupted: boolean }
+  /**
+   * Nobody listens to the caller any more. What they have said and nobody has answered belongs to the turn that is open, or is one of its own
+   * where somebody else goes on with the call.
+   */
+  | {
+      readonly type: 'concluded';
+      readonly answer: AnswerAccount;
+      readonly interrupted: boolean;
+      readonly isLast: boolean;
+    }
   /** Nothing is waited for any more. */
   | { readonly type: 'closed' }
   /** Another driver goes on: the state that follows is what it begins with. */
@@ -205,7 +225,10 @@ type Carried = Exclude<
   {
     type:
       | 'say'
+      | 'answer'
       | 'answer-again'
+      | 'take-words'
+      | 'forget-sound'
       | 'tell-keys'
       | 'wait'
       | 'wait-over'
@@ -222,6 +245,16 @@ export type Effect =
   | { readonly type: 'facts'; readonly facts: readonly TurnFact[] }
   /** Says it in the turn that is open. */
   | { readonly type: 'say' | 'answer-again'; readonly utterance: Utterance | null; readonly answer: AnswerId }
+  /** Answers what the caller has said. No times: it came while nobody could answer it. */
+  | {
+      readonly type: 'answer';
+      readonly utterance: Utterance | null;
+      readonly times: TurnTimes | null;
+      readonly answer: AnswerId;
+      readonly taken: Taken;
+    }
+  /** The same without an answer. */
+  | { readonly type: 'take-words'; readonly taken: Taken }
   /** What the caller has pressed is told to whoever answers. */
   | { readonly type: 'tell-keys'; readonly text: string }
   /** What was said last is in the record. */
@@ -254,8 +287,9 @@ const NO_ANSWER: AnswerAccount = { heard: '', unheard: '', rounds: [], heardAfte
 /** The next state, and what is to be done. */
 export function step(state: ConversationState, input: Input, given: Given): Step {
   const { at, policy } = given;
-  const { watch, turns: before } = state;
+  const { watch, turns: before, untaken } = state;
   const { now } = at;
+  const withUntaken = (next: Untaken): Step => unchanged({ ...state, untaken: next });
   const withTurns = (change: Change): Step => recorded(state, change);
   const withTurnsOnly = (next: Turns): Step => unchanged({ ...state, turns: next });
   const withWatch = (next: Watch): Step => unchanged({ ...state, watch: next });
@@ -265,12 +299,12 @@ export function step(state: ConversationState, input: Input, given: Given): Step
   switch (input.type) {
     case 'takes-over':
       return takesOver(state, input.runs, given);
-    case 'answers':
-      return withTurns(turns.answerTo(before, { ...input, at }, policy));
     case 'caller.text':
       return withTurns(turns.heard(before, { ...input, at }, policy));
     case 'pressed':
-      return withTurnsOnly(turns.says(before, input.text, at));
+      return policy.endsTurns
+        ? withTurnsOnly(turns.says(before, input.text, at))
+        : withUntaken(callers.pressed(untaken, input.text));
     case 'noted':
       return withTurnsOnly(turns.noted(before, input.text));
     case 'reached':
@@ -289,6 +323,8 @@ export function step(state: ConversationState, input: Input, given: Given): Step
       return withTurnsOnly(turns.toldOf(before, input.ids));
     case 'completed':
       return withTurns(turns.complete(before, endOf(input, at), policy));
+    case 'concluded':
+      return concluded(state, input, given);
     case 'closed':
       return withTurns(turns.closed(before, policy));
     case 'leaves':
@@ -355,15 +391,39 @@ export function step(state: ConversationState, input: Input, given: Given): Step
       const silent = { ...said, state: { ...said.state, watch: callerSpeaks(watch, false) } };
       return then(silent, (next) => floorStep(next, { type: 'caller.finished', agoMs }, given));
     }
+    case 'caller.sounds':
+      return { ...withUntaken(callers.sounds(untaken, input.startedAt)), effects: [{ type: 'tell-phase' }] };
+    case 'caller.words': {
+      const { entry, isTaken } = input;
+      const worded = isTaken ? untaken : callers.worded(untaken, entry);
+      return stated({ ...state, untaken: worded }, [entry]);
+    }
+    case 'caller.wordless':
+      return withUntaken({ ...untaken, isWordless: input.is });
+    case 'caller.active':
+      return floorStep({ ...state, untaken: callers.active(untaken) }, input, given);
+    case 'quiet':
+      return floorStep({ ...state, untaken: { ...untaken, isSounding: false } }, input, given);
+    case 'caller.complete': {
+      const { ended: times, isPressing } = untaken;
+      const whole = { ...state, untaken: { ...untaken, ended: null } };
+      // Keys that are still being pressed belong to the turn: they are waited for.
+      if (times === null || isPressing) return unchanged(whole);
+      return floorStep(whole, { type: 'caller.complete', times }, given);
+    }
+    case 'key':
+      return floorStep({ ...state, untaken: { ...untaken, isPressing: true } }, input, given);
     case 'keys.complete': {
-      const { keys } = input;
-      const untaken = keys === undefined ? state.untaken : { ...state.untaken, keys };
-      return floorStep({ ...state, untaken }, { type: 'keys.complete' }, given);
+      const pressed = { ...state, untaken: callers.pressed(untaken, input.keys) };
+      // What else is waited for they are answered with.
+      const isWaited = !policy.endsTurns && callers.callerOf(untaken).isActive;
+      return isWaited ? unchanged(pressed) : floorStep(pressed, { type: 'keys.complete' }, given);
     }
     case 'began':
       return begins(state, input, given);
     case 'hold': {
-      const held = floorStep({ ...state, watch: callerSpeaks(watch, false) }, input, given);
+      const silent = { ...deaf(state), watch: callerSpeaks(watch, false) };
+      const held = floorStep(silent, input, given);
       return then(held, (next) => troubled(next, troubles.silenced(next.trouble)));
     }
     case 'over':
@@ -372,7 +432,7 @@ export function step(state: ConversationState, input: Input, given: Given): Step
         : floorStep(state, { type: 'over' }, given);
     case 'ending':
     case 'end':
-      return floorStep({ ...state, trouble: troubles.ended(state.trouble) }, input, given);
+      return floorStep({ ...deaf(state), trouble: troubles.ended(state.trouble) }, input, given);
     case 'stopped':
     case 'finished':
       return floorStep(state, input, given, input.answer);
@@ -384,23 +444,24 @@ export function step(state: ConversationState, input: Input, given: Given): Step
 /** What the caller experiences; undefined where the floor does not say. */
 export function phaseIn(
   state: ConversationState,
-  { live, policy, sound }: { live: Live; policy: Policy; sound: VoiceView },
+  { policy, sound }: { policy: Policy; sound: VoiceView },
 ): CallPhase | undefined {
   const { turns: record, watch } = state;
   // An answer may follow on tools that an engine before this one has begun.
   const isAwaited = watch.owed !== null || (policy.endsTurns && record.isOwed && turns.isRunningIn(record));
-  return phaseOf(state.floor, { caller: callerIn(state, live), isAwaited }, sound);
+  return phaseOf(state.floor, { caller: callerIn(state, policy), isAwaited }, sound);
 }
 
 /** True while what is said is what the call ends with, and nobody has to be heard before it does. */
-export function isLeaving(state: ConversationState, live: Live): boolean {
-  return isFloorLeaving(state.floor, { caller: callerIn(state, live) });
+export function isLeaving(state: ConversationState, policy: Policy): boolean {
+  return isFloorLeaving(state.floor, { caller: callerIn(state, policy) });
 }
 
 /** What is heard of the caller. One who is answered without being asked for it has said what nobody on this side knows. */
-export function callerIn({ watch }: ConversationState, live: Live): View['caller'] {
+export function callerIn({ untaken, watch }: ConversationState, { endsTurns }: Policy): View['caller'] {
+  if (!endsTurns) return callers.callerOf(untaken);
   const { isCallerSpeaking: isSounding, owed } = watch;
-  return live.caller ?? { hasText: false, hasKeys: false, isSounding, isActive: isSounding || owed !== null };
+  return { hasText: false, hasKeys: false, isSounding, isActive: isSounding || owed !== null };
 }
 
 /** The call cannot go on. */
@@ -415,7 +476,7 @@ function viewOf(state: ConversationState, input: FloorInput, { at, live, policy 
   return {
     isListening: isOpen && trouble.phase === 'none',
     maySpeak: isOpen && live.hasVoice,
-    caller: callerIn(state, live),
+    caller: callerIn(state, policy),
     turn: policy.endsTurns ? NO_TURN : turnIn(record),
     isTakenOver: waits.isTakenOver(watch.wait, at.now),
     isAwaited: watch.owed !== null,
@@ -449,6 +510,28 @@ function then(first: Step, next: (state: ConversationState) => Step): Step {
 function recorded(state: ConversationState, { turns: next, facts }: Change): Step {
   // Also where there are none: what is left of a step before is stated with them.
   return { state: { ...state, turns: next }, effects: [{ type: 'facts', facts }] };
+}
+
+/** These entries of the transcript have changed. */
+function stated(state: ConversationState, entries: readonly TranscriptEntry[]): Step {
+  const facts = entries.map((entry): TurnFact => ({ type: 'transcript.segment', entry }));
+  return { state, effects: facts.length === 0 ? [] : [{ type: 'facts', facts }] };
+}
+
+/** Nobody listens to the caller. */
+function deaf(state: ConversationState): ConversationState {
+  return { ...state, untaken: callers.unheard(state.untaken) };
+}
+
+/** A turn takes what the caller has said and pressed: the one that is open, or the next. */
+function takes(state: ConversationState): Step & { readonly taken: Taken } {
+  const { untaken, taken } = callers.take(state.untaken, turns.indexOf(state.turns));
+  return { ...stated({ ...state, untaken }, taken.moved), taken };
+}
+
+/** It is what the open turn answers, or a new one. */
+function answered(state: ConversationState, { text, startedAt }: Taken, { at, policy }: Given): Step {
+  return recorded(state, turns.answerTo(state.turns, { text, startedAt: startedAt ?? at.wall, at }, policy));
 }
 
 function troubled(state: ConversationState, { trouble, recourse }: TroubleStep): Step {
@@ -503,10 +586,11 @@ function carriedOut(
   state: ConversationState,
   effect: FloorEffect,
   answer: AnswerAccount | null,
-  { at, policy }: Given,
+  given: Given,
 ): Step {
+  const { at, policy } = given;
   const { endsTurns } = policy;
-  const { watch, turns: before } = state;
+  const { watch, turns: before, untaken } = state;
   const passed = (next: ConversationState): Step => ({ state: next, effects: [effect as Carried] });
   switch (effect.type) {
     case 'say': {
@@ -518,6 +602,31 @@ function carriedOut(
           ? turns.answer(before, at, policy)
           : turns.answerTo(before, { text: '', startedAt: at.wall, at }, policy);
       return then(recorded(endsTurns ? owing(state, at) : state, opened), (next) => saying(next, effect));
+    }
+    case 'answer': {
+      const { taken, ...left } = takes(state);
+      const asked = then(left, (next) => answered(next, taken, given));
+      return then(asked, (next) => {
+        return { state: next, effects: [{ ...effect, answer: turns.answerIn(next.turns), taken }] };
+      });
+    }
+    case 'take-words': {
+      const { taken, ...left } = takes(state);
+      return then(left, (next) => ({ state: next, effects: [{ type: 'take-words', taken }] }));
+    }
+    case 'dismiss-words': {
+      const { untaken: left, dropped } = callers.dismiss(untaken);
+      return then(stated({ ...state, untaken: left }, dropped), (next) => ({
+        state: next,
+        effects: [effect],
+      }));
+    }
+    case 'forget-sound':
+      return unchanged({ ...state, untaken: { ...untaken, startedAt: null } });
+    case 'expect-words': {
+      const { endedAt, isCutShort, isInSound = false } = effect.end;
+      const ended = { speechEndedAt: endedAt, turnEndedAt: at.now, isCutShort, isInSound };
+      return passed({ ...state, untaken: { ...untaken, ended } });
     }
     case 'answer-again': {
       const afresh = { text: '', startedAt: at.wall, isPutOff: effect.isPostponed, at };
@@ -640,6 +749,27 @@ function toolSettled(
   return isTold ? recorded(state, change) : unchanged({ ...state, turns: change.turns });
 }
 
+function concluded(
+  state: ConversationState,
+  input: Extract<Input, { type: 'concluded' }>,
+  given: Given,
+): Step {
+  const { at, policy } = given;
+  const over = (from: ConversationState, end: { answer: AnswerAccount; interrupted: boolean }) =>
+    recorded(from, turns.complete(from.turns, endOf(end, at), policy));
+  return then(input.answer.heard === '' ? unchanged(state) : over(state, input), (heard) => {
+    const isOpen = heard.turns.open !== null;
+    const { taken, ...left } = takes(heard);
+    const isTurn = taken.text !== '' && (isOpen || !input.isLast);
+    const said = then(left, (next) => (isTurn ? answered(next, taken, given) : unchanged(next)));
+    return then(said, (next) => {
+      // What is open then, whoever goes on completes.
+      if (!isOpen) return over(next, { answer: NO_ANSWER, interrupted: false });
+      return input.isLast ? over(next, input) : unchanged(next);
+    });
+  });
+}
+
 /** Whoever hears the caller by itself may have missed something of them. */
 function leaves(
   state: ConversationState,
@@ -719,11 +849,11 @@ function responseEnded(
 }
 
 function failed(state: ConversationState, input: Extract<Input, { type: 'failed' }>, given: Given): Step {
-  const { live } = given;
+  const { live, policy } = given;
   const { now: at } = given.at;
   const next = troubles.failed(state.trouble, {
     ...input,
-    isLeaving: isLeaving(state, live),
+    isLeaving: isLeaving(state, policy),
     hasVoice: live.hasVoice,
     isHeld: isHeld(state.floor),
     wait: state.watch.wait,
@@ -733,6 +863,6 @@ function failed(state: ConversationState, input: Extract<Input, { type: 'failed'
   const told = troubled(state, next);
   if (type === 'nothing' || type === 'apologize-for-turn') return told;
   return then(told, (from) =>
-    floorStep(from, { type: type === 'do-without' ? 'goes-on' : 'failing' }, given),
+    floorStep(deaf(from), { type: type === 'do-without' ? 'goes-on' : 'failing' }, given),
   );
 }

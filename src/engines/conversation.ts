@@ -57,7 +57,7 @@ export interface ConversationOptions {
 }
 
 /** Before there is a driver. */
-const NOBODY: Live = { hasVoice: false, caller: null, isCaughtUp: true, awaitsTools: false };
+const NOBODY: Live = { hasVoice: false, isCaughtUp: true, awaitsTools: false };
 
 /** One per engine. */
 export class Conversation {
@@ -101,13 +101,17 @@ export class Conversation {
     return this.#state.turns;
   }
 
+  get untaken(): ConversationState['untaken'] {
+    return this.#state.untaken;
+  }
+
   get policy(): Policy {
     return this.#options.policy;
   }
 
   /** True while the agent says what the call ends with, and nobody has to be heard before it does. */
   get isLeaving(): boolean {
-    return isLeaving(this.#state, this.#live);
+    return isLeaving(this.#state, this.#options.policy);
   }
 
   /** On the clock. */
@@ -134,7 +138,7 @@ export class Conversation {
     const driver = this.#driver;
     if (driver === undefined) return;
     const { fact, policy } = this.#options;
-    const phase = phaseIn(this.#state, { live: driver.live, sound: driver.sound, policy });
+    const phase = phaseIn(this.#state, { sound: driver.sound, policy });
     if (phase === undefined || phase === this.#phase) return;
     this.#phase = phase;
     fact({ type: 'phase.changed', phase });

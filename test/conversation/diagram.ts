@@ -1,6 +1,7 @@
 // Draws the machine: every change of the floor's phase that any input brings about, found by trying all of them in every state that can be
 // reached. States that differ in nothing that an input looks at are one.
 import type { Account, FloorState } from '../../src/conversation/floor.js';
+import type { TranscriptEntry } from '../../src/contract/call-record.js';
 import { begun, type ConversationState } from '../../src/conversation/state.js';
 import { type Input, type Live, type Policy, step } from '../../src/conversation/step.js';
 import {
@@ -12,6 +13,7 @@ import {
   toolSettled,
   type Turns,
 } from '../../src/conversation/turns.js';
+import { NOTHING_UNTAKEN } from '../../src/conversation/untaken.js';
 import { owes, ready, type Watch, watching } from '../../src/conversation/watch.js';
 
 const AT = { now: 0, wall: 0 };
@@ -49,7 +51,7 @@ const INPUTS: readonly Input[] = [
   { type: 'quiet', end: END, means: 'interrupted' },
   { type: 'quiet', end: END, means: 'signed' },
   { type: 'quiet', end: END, means: 'unknown' },
-  { type: 'caller.complete', times: TIMES },
+  { type: 'caller.complete' },
   { type: 'caller.finished', itemId: 'one', agoMs: 0 },
   { type: 'began', isMore: false },
   { type: 'results', isCurrent: true },
@@ -102,10 +104,11 @@ const POLICIES: readonly Policy[] = [false, true].map((endsTurns) => ({
   transcribesCaller: false,
 }));
 
-/** An open turn, which answers something or nothing, and a tool that has given what the caller is not told yet. */
-function turnsOf({ said, hasNews }: { said: string; hasNews: boolean }, policy: Policy): Turns {
+/** A turn that answers something or nothing (null: none is open), and a tool that has given what the caller is not told yet. */
+function turnsOf({ said, hasNews }: { said: string | null; hasNews: boolean }, policy: Policy): Turns {
   const { turns } = begun({ hasGreeting: false });
-  const open = answerTo(turns, { text: said, startedAt: 0, at: AT }, policy).turns;
+  const asked = { text: said ?? '', startedAt: 0, at: AT };
+  const open = said === null ? turns : answerTo(turns, asked, policy).turns;
   if (!hasNews) return open;
   const call = { id: 'one', name: 'look_up', arguments: {}, argumentsText: '{}' };
   const tool = { call, endsCall: false, joins: undefined, settlement: undefined };
@@ -140,24 +143,36 @@ function small({ floor }: ConversationState): ConversationState {
   return { ...begun({ hasGreeting: false }), floor: floorOf(floor) };
 }
 
-type Beside = Pick<ConversationState, 'turns' | 'watch'> & { readonly live: Live };
+type Beside = Pick<ConversationState, 'turns' | 'watch' | 'untaken'> & { readonly live: Live };
+
+const WORDS: TranscriptEntry = { id: 'one', turnIndex: 0, role: 'user', text: 'Yes.', at: 0, final: true };
 
 /** What stands beside a floor: each is tried, as one may come of the other in a way that is not tried here. */
 function besides(policy: Policy): Beside[] {
   const booleans = [false, true];
   const live = { hasVoice: true, awaitsTools: false };
-  return booleans.flatMap((one) =>
-    booleans.map((other): Beside => {
-      if (policy.endsTurns) {
+  if (policy.endsTurns)
+    return booleans.flatMap((isOwed) =>
+      booleans.map((isCallerSpeaking): Beside => {
         const turns = turnsOf({ said: '', hasNews: false }, policy);
-        const watch = watchOf({ isOwed: one, isCallerSpeaking: other });
-        return { turns, watch, live: { ...live, isCaughtUp: !one, caller: null } };
-      }
-      const caller = { hasText: one, hasKeys: false, isSounding: false, isActive: false };
-      const turns = turnsOf({ said: one ? '' : 'Yes.', hasNews: other }, policy);
-      const watch = watchOf({ isOwed: false, isCallerSpeaking: false });
-      return { turns, watch, live: { ...live, isCaughtUp: true, caller } };
-    }),
+        const watch = watchOf({ isOwed, isCallerSpeaking });
+        return { turns, watch, untaken: NOTHING_UNTAKEN, live: { ...live, isCaughtUp: !isOwed } };
+      }),
+    );
+  const words = [
+    { entries: [WORDS], said: '' },
+    { entries: [], said: 'Yes.' },
+    { entries: [], said: null },
+  ];
+  return words.flatMap(({ entries, said }) =>
+    booleans.flatMap((hasNews) =>
+      booleans.map((isEnded): Beside => {
+        const turns = turnsOf({ said, hasNews }, policy);
+        const watch = watchOf({ isOwed: false, isCallerSpeaking: false });
+        const untaken = { ...NOTHING_UNTAKEN, entries, ended: isEnded ? TIMES : null };
+        return { turns, watch, untaken, live: { ...live, isCaughtUp: true } };
+      }),
+    ),
   );
 }
 

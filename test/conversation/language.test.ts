@@ -13,6 +13,7 @@ import {
   turnSpoken,
 } from '../../src/conversation/language.js';
 import { begun, leftBy, readState } from '../../src/conversation/state.js';
+import { NOTHING_UNTAKEN } from '../../src/conversation/untaken.js';
 import { recalled } from '../../src/conversation/recalled.js';
 import { runs } from '../support/depth.js';
 
@@ -157,12 +158,14 @@ describe('the state of a conversation', () => {
     expect(readState(JSON.parse(JSON.stringify(state)))?.language).toEqual(state.language);
   });
 
-  it('is read where it is older than the language, or than what is known of a model, and not where that is damaged', () => {
+  it('is read where it is older than the language, than what is known of a model, or of the caller, and not where that is damaged', () => {
     const { isCallerSpeaking, barren, isRepeated, hasFilled, ...watch } = state.watch;
-    const { language: _, ...older } = { ...state, watch };
+    const { entries, keys, isWordless } = state.untaken;
+    const { language: _, ...older } = { ...state, watch, untaken: { entries, keys, isWordless } };
     const read = readState(JSON.parse(JSON.stringify(older)));
     expect(read?.language).toEqual(NO_LANGUAGE);
     expect(read?.watch).toEqual({ ...watch, isCallerSpeaking, barren, isRepeated, hasFilled });
+    expect(read?.untaken).toEqual(NOTHING_UNTAKEN);
     expect(readState({ ...state, language: 'de' })).toBeUndefined();
     expect(readState({ ...state, language: { ...state.language, left: {} } })).toBeUndefined();
   });

@@ -48,6 +48,7 @@ describe('the conversation', () => {
 it('says after a hold what was asked for before it, and answers the caller behind that', () => {
   const acts: Act[] = [
     { act: 'words', text: 'yes' },
+    { act: 'fall silent' },
     { act: 'audible' },
     { act: 'heard out' },
     { act: 'say nothing' },

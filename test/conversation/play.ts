@@ -1,5 +1,6 @@
 // Plays schedules of what happens in a call on the whole machine, as the drivers of both kinds would: one that hears the caller on this side,
 // asks a model and speaks, and one with somebody who hears the caller by itself, knows when they have finished (`endsTurns`), and speaks.
+import type { TranscriptEntry } from '../../src/contract/call-record.js';
 import {
   type Account,
   goodbyeOf,
@@ -10,7 +11,6 @@ import {
   owesMore,
   requestsIn,
   restOf,
-  type TurnTimes,
   type Unsaid,
   unsaidOf,
   type Utterance,
@@ -33,10 +33,12 @@ import type { Recourse } from '../../src/conversation/trouble.js';
 import {
   type AnswerAccount,
   awaitedIn,
+  indexOf,
   newsIn,
   nextToolIds,
   runningIn,
 } from '../../src/conversation/turns.js';
+import { textOf } from '../../src/conversation/untaken.js';
 import { beginWait, deadlineOf as waitDeadline, NOBODY_WAITS } from '../../src/conversation/wait.js';
 import { beginningOf, firstWordsOf } from '../../src/engines/beginning.js';
 import type { EngineContext } from '../../src/engines/engine.js';
@@ -171,12 +173,8 @@ class Play {
   policy: Policy;
   fallbacks: number;
   voice: Voice | undefined;
-  /** What the caller said and pressed that no turn has taken, where it is gathered on this side. */
-  said = '';
-  keys = false;
   isSounding = false;
-  /** Since when words are waited for, of what ended then. */
-  awaitsSince: number | undefined;
+  pieces = 0;
   isHearing = true;
   isConnected = true;
   /** It has taken the call over, and nobody has heard anything of it. */
@@ -227,24 +225,31 @@ class Play {
   }
 
   get caller() {
-    return callerIn(this.state, this.live);
+    return callerIn(this.state, this.policy);
+  }
+
+  /** What the caller said that no turn has taken, where it is gathered on this side. */
+  get said(): string {
+    return textOf(this.state.untaken);
+  }
+
+  get keys(): boolean {
+    const { isPressing, keys } = this.state.untaken;
+    return isPressing || keys !== '';
+  }
+
+  /** Since when words are waited for, of what ended then. */
+  get awaitsSince(): number | undefined {
+    return this.state.untaken.ended?.turnEndedAt;
   }
 
   /** Looked up as it is asked for. */
   lives(): Live {
-    const caller = () => {
-      const { isSounding, keys: hasKeys } = this;
-      const isActive = isSounding || this.awaitsSince !== undefined;
-      return { hasText: this.said !== '', hasKeys, isSounding, isActive };
-    };
     const voice = () => this.voice;
     const endsTurns = () => this.policy.endsTurns;
     const awaited = () => awaitedIn(this.state.turns);
     return {
       hasVoice: true,
-      get caller() {
-        return endsTurns() ? null : caller();
-      },
       get isCaughtUp() {
         return voice() === undefined;
       },
@@ -319,14 +324,6 @@ class Play {
       case 'stop':
         this.stop();
         break;
-      case 'expect-words':
-        this.awaitsSince = this.at;
-        break;
-      case 'take-words':
-      case 'dismiss-words':
-        this.said = '';
-        if (effect.type === 'take-words') this.keys = false;
-        break;
       case 'requested':
         this.never(this.told.includes(effect.id), 'a request is told of twice');
         this.told.push(effect.id);
@@ -378,10 +375,6 @@ class Play {
     this.never(this.voice !== undefined, 'two voices speak at once');
     this.never(this.isHeld && utterance !== null, 'something is said while nobody listens');
     this.never(this.isOver && utterance !== null, 'something is said after the call was to end');
-    if (type === 'answer') {
-      const text = this.take();
-      this.tell({ type: 'answers', text, startedAt: this.at });
-    }
     if (utterance === null || this.utterance?.id !== utterance.id) return;
     this.voice = this.voiceOf(utterance);
     if (utterance.text === this.cutByHold?.text) this.cutByHold = undefined;
@@ -391,13 +384,6 @@ class Play {
     if (type === 'answer-again') this.voice.awaits = awaitedIn(this.state.turns);
     else if (type === 'answer') this.postpone();
     if (utterance.text !== null) this.tell({ type: 'words.ready', has: true });
-  }
-
-  take(): string {
-    const text = `${this.said} ${this.keys ? KEYS : ''}`.trim();
-    this.said = '';
-    this.keys = false;
-    return text;
   }
 
   /** No answer waits for tools any more. */
@@ -479,7 +465,6 @@ class Play {
       case 'apologize':
         this.isHearing = false;
         this.isSounding = false;
-        this.awaitsSince = undefined;
         if (this.voice === undefined) this.tell({ type: 'say', text: '', manner: {} });
         this.conclude('Sorry, goodbye.', { isLast: true });
         break;
@@ -633,8 +618,8 @@ class Play {
           this.prompts = 0;
           if (endsTurns) this.tell({ type: 'caller.speaks' });
           else {
-            this.awaitsSince = undefined;
             this.tell({ type: 'wait.over' });
+            this.tell({ type: 'caller.sounds', startedAt: this.at });
           }
         }
         break;
@@ -646,8 +631,10 @@ class Play {
           break;
         }
         this.prompts = 0;
-        this.said = `${this.said} ${act.text}`.trim();
+        this.pieces += 1;
+        this.tell({ type: 'caller.words', entry: this.entryOf(act.text), isTaken: false });
         this.tell({ type: 'caller.active' });
+        this.isSounding = this.caller.isSounding;
         break;
       case 'interrupt':
       case 'doubt':
@@ -670,14 +657,9 @@ class Play {
         if (!hears) break;
         this.prompts = 0;
         this.tell({ type: 'key' });
-        this.keys = true;
         break;
       case 'finish pressing':
-        if (!hears || !this.keys) break;
-        if (endsTurns) {
-          this.keys = false;
-          this.tell({ type: 'keys.complete', keys: KEYS });
-        } else if (!this.isSounding && this.awaitsSince === undefined) this.tell({ type: 'keys.complete' });
+        if (hears && state.untaken.isPressing) this.tell({ type: 'keys.complete', keys: KEYS });
         break;
       case 'answer begins':
         if (endsTurns && this.isConnected) this.tell({ type: 'began', isMore: (voice?.heard ?? 0) > 0 });
@@ -899,17 +881,10 @@ class Play {
   }
 
   complete(): void {
-    this.awaitsSince = undefined;
-    const hadWords = this.said !== '';
+    const hadWords = this.said !== '' && !this.state.untaken.isPressing;
     const wasBusy = this.voice !== undefined;
-    const times: TurnTimes = {
-      speechEndedAt: this.at,
-      turnEndedAt: this.at,
-      isCutShort: false,
-      isInSound: false,
-    };
     if (hadWords && !wasBusy) this.owedSince = this.at;
-    this.tell({ type: 'caller.complete', times });
+    this.tell({ type: 'caller.complete' });
     this.never(
       hadWords && !wasBusy && this.voice === undefined && !this.isOver && !this.hasFailed,
       'somebody who has said something is not answered',
@@ -918,9 +893,9 @@ class Play {
 
   hold(): void {
     if (this.isHeld) return;
-    this.awaitsSince = undefined;
     this.isSounding = false;
     this.owedSince = undefined;
+    if (this.state.untaken.isPressing) this.tell({ type: 'pressed', text: KEYS });
     this.tell({ type: 'hold' });
     this.never(!this.isHeld && !this.hasFailed, 'a hold does not hold');
   }
@@ -987,6 +962,7 @@ class Play {
 
   /** What the driver leaves to the next one. */
   leave(): ConversationState {
+    if (this.state.untaken.isPressing) this.tell({ type: 'pressed', text: KEYS });
     const { floor } = this.state;
     const { endsTurns } = this.policy;
     const utterance = utteranceOf(floor);
@@ -1005,12 +981,10 @@ class Play {
     const unsaid = split === undefined ? (isKept ? rest : null) : unsaidOf(utterance, manner, split.account);
     const goodbye = goodbyeOf(unsaid, { caller });
     this.tell({ type: 'end' });
-    if (split !== undefined && split.answer.heard !== '')
-      this.tell({ type: 'completed', answer: split.answer, interrupted: split.answer.unheard !== '' });
-    const wasOpen = this.state.turns.open !== null;
-    const said = this.take();
-    if (said !== '' && !endsTurns) this.tell({ type: 'answers', text: said, startedAt: this.at });
-    if (!wasOpen && !endsTurns) this.tell({ type: 'completed', answer: NOTHING, interrupted: false });
+    const { answer: ended } = split ?? { answer: NOTHING };
+    const interrupted = ended.unheard !== '';
+    if (!endsTurns) this.tell({ type: 'concluded', answer: ended, interrupted, isLast: false });
+    else if (ended.heard !== '') this.tell({ type: 'completed', answer: ended, interrupted });
     const isOpen = this.state.turns.open !== null;
     const request = utterance?.manner.request;
     // Who asked for it is told by nobody that it was heard to its end in this moment.
@@ -1037,10 +1011,7 @@ class Play {
   /** What was live is lost. */
   reset(): void {
     this.voice = undefined;
-    this.said = '';
-    this.keys = false;
     this.isSounding = false;
-    this.awaitsSince = undefined;
     this.owedSince = undefined;
     this.cutByHold = undefined;
     this.isHearing = true;
@@ -1075,22 +1046,15 @@ class Play {
 
   /** Another process goes on with what this one has stored. */
   die(): void {
-    const state: ConversationState = JSON.parse(JSON.stringify({ ...this.state, untaken: this.untaken }));
+    const state: ConversationState = JSON.parse(JSON.stringify(this.state));
     this.reset();
     this.term += 1;
     this.starts({ resumed: { state, message: '', term: this.term } });
   }
 
-  get untaken(): ConversationState['untaken'] {
-    const entry = {
-      id: 'user-1',
-      turnIndex: 0,
-      role: 'user' as const,
-      text: this.said,
-      at: this.at,
-      final: true,
-    };
-    return { entries: this.said === '' ? [] : [entry], keys: this.keys ? KEYS : '', isWordless: false };
+  entryOf(text: string): TranscriptEntry {
+    const turnIndex = indexOf(this.state.turns);
+    return { id: `user-${this.pieces}`, turnIndex, role: 'user', text, at: this.at, final: true };
   }
 
   /** A driver begins: with nothing, or with what the one before it has left. */

@@ -14,9 +14,9 @@ const ACCOUNT = {
   isOwed: false,
   goodbye: undefined,
 };
+const WORDS = { id: 'u1', turnIndex: 0, role: 'user', text: 'A table.', at: 0, final: true } as const;
 const NOTHING = { heard: '', unheard: '', rounds: [], heardAfter: '', isOwed: false };
 const LEAVING = { isCutOff: false, goodbye: undefined, unheardSince: [], troubledSince: [] };
-const TIMES = { speechEndedAt: 0, turnEndedAt: 0, isCutShort: false, isInSound: false };
 const TOOL = { call: CALL, endsCall: false, joins: undefined, settlement: undefined };
 
 const policyOf = (endsTurns: boolean): Policy => ({
@@ -27,14 +27,7 @@ const policyOf = (endsTurns: boolean): Policy => ({
   transcribesCaller: endsTurns,
 });
 
-const SILENT = { hasText: false, hasKeys: false, isSounding: false, isActive: false };
-
-const liveOf = (endsTurns: boolean, hasText = false): Live => ({
-  hasVoice: true,
-  caller: endsTurns ? null : { ...SILENT, hasText },
-  isCaughtUp: false,
-  awaitsTools: false,
-});
+const LIVE: Live = { hasVoice: true, isCaughtUp: false, awaitsTools: false };
 
 /** A conversation that is told one thing after the other, a second apart. */
 function told(inputs: readonly Input[], { from = begun({ hasGreeting: false }), endsTurns = true } = {}) {
@@ -42,7 +35,7 @@ function told(inputs: readonly Input[], { from = begun({ hasGreeting: false }), 
   const effects: Effect[] = [];
   for (const [place, input] of inputs.entries()) {
     const at = { now: 1000 * (place + 1), wall: 1000 * (place + 1) };
-    const next = step(state, input, { at, live: liveOf(endsTurns), policy: policyOf(endsTurns) });
+    const next = step(state, input, { at, live: LIVE, policy: policyOf(endsTurns) });
     state = next.state;
     effects.push(...next.effects);
   }
@@ -122,8 +115,14 @@ describe('whatever happens', () => {
     of({ type: 'say', text: 'Hello.', manner: {} }),
     of({ type: 'request', text: 'We close.', manner: { request: 'r1' }, interrupts: true }),
     of({ type: 'keys.complete', keys: '1' }),
-    of({ type: 'caller.complete', times: TIMES }),
-    of({ type: 'answers', text: 'A table.', startedAt: 0 }),
+    ...[false, true].map((isTaken) => of({ type: 'caller.words', entry: WORDS, isTaken })),
+    ...[false, true].map((isLast) => of({ type: 'concluded', answer: SAID, interrupted: true, isLast })),
+    ...[false, true].map((is) => of({ type: 'caller.wordless', is })),
+    of({ type: 'caller.sounds' }),
+    of({ type: 'caller.sounds', startedAt: 0 }),
+    of({ type: 'quiet', end: { endedAt: 0, isCutShort: false }, means: 'unknown' }),
+    of({ type: 'caller.complete' }),
+    of({ type: 'pressed', text: '2' }),
     of({ type: 'stopped', account: ACCOUNT, answer: SAID }),
     of({ type: 'stopped', account: null, answer: null }),
     of({ type: 'finished', answer: SAID }),
@@ -146,24 +145,21 @@ describe('whatever happens', () => {
     }),
     of({ type: 'apology.begun' }),
   );
-  const schedule = fc.array(
-    fc.record({ input, afterMs: fc.integer({ min: 0, max: 3000 }), hasText: fc.boolean() }),
-    {
-      minLength: 1,
-      maxLength: 40,
-    },
-  );
+  const schedule = fc.array(fc.record({ input, afterMs: fc.integer({ min: 0, max: 3000 }) }), {
+    minLength: 1,
+    maxLength: 40,
+  });
 
   it('a state that is stored and read again goes on in the same way, and no deadline is left behind', () => {
     fc.assert(
       fc.property(schedule, fc.boolean(), (plan, endsTurns) => {
         let state = begun({ hasGreeting: true });
         let now = 0;
-        for (const { input, afterMs, hasText } of plan) {
+        for (const { input, afterMs } of plan) {
           now += afterMs;
           const given = {
             at: { now, wall: now },
-            live: liveOf(endsTurns, hasText),
+            live: LIVE,
             policy: policyOf(endsTurns),
           };
           const next = step(state, input, given);

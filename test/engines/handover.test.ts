@@ -10,6 +10,7 @@ import { ToolRun } from '../../src/engines/tools/tool-run.js';
 import { TurnBook } from '../../src/engines/turn-book.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { aConversation } from './a-conversation.js';
+import { CallRig } from './call-rig.js';
 
 const clock = new FakeClock();
 
@@ -151,5 +152,33 @@ describe('what is owed', () => {
     });
     expect(state).toMatchObject({ unheardSince: 3000, troubledSince: 1000, turns: { nextIndex: 3 } });
     expect(left(turnsOf([]))).toMatchObject({ unheardSince: null, troubledSince: null });
+  });
+});
+
+describe('a pipeline that is left in the middle of something', () => {
+  it('leaves the keys that were being pressed', async () => {
+    const rig = await new CallRig().start();
+    rig.engine.pushDtmf('4');
+    rig.engine.pushDtmf('2');
+    const { state } = rig.engine.handOver?.() ?? {};
+    expect(historyOf(state?.turns ?? NO_TURNS)).toEqual([
+      { role: 'user', content: 'The caller pressed 4 2' },
+    ]);
+    expect(state?.owed).toEqual({ kind: 'answer' });
+  });
+
+  it('leaves what was asked for from outside, and the caller has cut off', async () => {
+    const rig = await new CallRig().start();
+    const text =
+      'We close at six today, and tomorrow we are open from nine in the morning until nine in the evening.';
+    rig.engine.request({ id: 'r1', text, interrupts: false });
+    await rig.quiet(2000);
+    await rig.voiced(600);
+    rig.ears.events.partial('No, wait, what did you say');
+    await rig.voiced(300);
+    expect(rig.engine.state.floor.floor.phase).toBe('listening');
+    expect(rig.outcomes).toEqual([]);
+    const { state } = rig.engine.handOver?.() ?? {};
+    expect(JSON.stringify([state?.owed, state?.floor.requests])).toContain('"request":"r1"');
   });
 });

@@ -93,7 +93,7 @@ export class PipelineCall implements Engine {
     this.#recognition = new Recognition({
       clock,
       wait: options.wait,
-      hasSpoken: () => this.#caller.hasSpokenWordless,
+      hasSpoken: () => this.#conversation.untaken.isWordless,
       isSuccessor: takeover !== undefined,
       remedies: roster.listener('stt'),
       isHearing: () => this.#isHearing,
@@ -166,17 +166,17 @@ export class PipelineCall implements Engine {
       settings,
       lexicon,
       isToldEnds: options.stt.ownsTurnTaking === true,
-      tell,
+      conversation,
       turnIndex: () => (this.#agent.isAudible ? this.#turns.nextIndex : this.#turns.userIndex),
       isEcho: (text, piece) => this.#agent.isEcho(text, piece),
       events: {
-        speechStarted: (beforeMs) => this.#callerSpeaks(beforeMs),
+        speechStarted: (began) => this.#callerSpeaks(began),
         words: (text, piece) => this.#driver.words(text, piece),
         quiet: (end) => this.#attempt('engine', () => this.#isHearing && this.#driver.quiet(end)),
         finishUtterance: () => this.#finishUtterance(),
-        keysComplete: () => this.#attempt('engine', () => this.#conversation.tell({ type: 'keys.complete' })),
-        complete: (times) =>
-          this.#attempt('engine', () => this.#conversation.tell({ type: 'caller.complete', times })),
+        keysComplete: (keys) =>
+          this.#attempt('engine', () => this.#conversation.tell({ type: 'keys.complete', keys })),
+        complete: () => this.#attempt('engine', () => this.#conversation.tell({ type: 'caller.complete' })),
       },
     });
     this.#driver = new PipelineDriver({
@@ -221,9 +221,7 @@ export class PipelineCall implements Engine {
   }
 
   get state(): ConversationState {
-    const untaken = this.#caller.untaken;
-    const entries = untaken.entries.map((entry) => this.#named(entry));
-    return { ...this.#conversation.state, untaken: { ...untaken, entries } };
+    return this.#conversation.state;
   }
 
   pushAudio(frame: Int16Array): void {
@@ -283,6 +281,8 @@ export class PipelineCall implements Engine {
 
   handOver(): Takeover {
     const { tools } = this.#options;
+    // Keys that are being pressed are answered as they are.
+    this.#caller.interruptListening();
     const unheardSince = [this.#caller.forgetOpen()];
     const awaitedSince = this.#trouble.phase === 'over' ? this.#trouble.awaitedSince : null;
     const troubledSince = [awaitedSince, this.#recognition.deafSince];
@@ -324,10 +324,10 @@ export class PipelineCall implements Engine {
     });
   }
 
-  #callerSpeaks(beforeMs: number): void {
+  #callerSpeaks(began: { beforeMs: number; startedAt: number }): void {
     this.#options.wait.end();
     this.#recognition.rest();
-    this.#driver.speechStarted(beforeMs);
+    this.#driver.speechStarted(began);
     this.#attempt('llm', () => this.#language.warmUp());
     this.#agent.prepareFiller();
   }

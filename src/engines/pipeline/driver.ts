@@ -1,5 +1,5 @@
 // The floor of a pipeline call at work: tells the machine what the caller and the agent do, and does what it decides.
-import type { EndOfTurn, TurnTimes } from '../../conversation/floor.js';
+import type { EndOfTurn } from '../../conversation/floor.js';
 import type { Clock } from '../../base/clock.js';
 import {
   type FloorState,
@@ -19,7 +19,6 @@ import { LIMITS } from '../../conversation/limits.js';
 import type { VoiceView } from '../../conversation/phase.js';
 import type { Leaving } from '../../conversation/state.js';
 import { callerIn, type Input, type Live } from '../../conversation/step.js';
-import { answerIn } from '../../conversation/turns.js';
 import type { AgentVoice } from './speaking/agent-voice.js';
 import type { BargeIn, BargeInDecision } from './hearing/barge-in.js';
 import type { CallerTurn } from './hearing/caller-turn.js';
@@ -59,14 +58,10 @@ export class PipelineDriver implements Driver {
 
   constructor(options: PipelineDriverOptions) {
     this.#options = options;
-    const { caller, hasVoice } = options;
+    const { hasVoice } = options;
     this.live = {
       get hasVoice() {
         return hasVoice();
-      },
-      get caller() {
-        const { text, hasKeys, isSounding, isActive } = caller;
-        return { hasText: text !== '', hasKeys, isSounding, isActive };
       },
       isCaughtUp: false,
       awaitsTools: false,
@@ -79,10 +74,10 @@ export class PipelineDriver implements Driver {
     if (this.#isBusy) this.#decide(bargeIn.frame(voiced, agent.interruptibility, () => agent.ignoresSound()));
   }
 
-  /** The caller has begun to make a sound, `beforeMs` before this frame. */
-  speechStarted(beforeMs = 0): void {
+  /** The caller has begun to make a sound, `beforeMs` before this frame. `startedAt`: as `caller.sounds` has it. */
+  speechStarted({ beforeMs = 0, startedAt }: { beforeMs?: number; startedAt?: number } = {}): void {
     if (this.#isBusy) this.#options.bargeIn.speechStarted(beforeMs);
-    this.#options.conversation.look();
+    this.#tell({ type: 'caller.sounds', ...(startedAt !== undefined && { startedAt }) });
   }
 
   /** All that the caller has said so far. */
@@ -146,7 +141,7 @@ export class PipelineDriver implements Driver {
           ? rest
           : null
         : unsaidOf(utterance, manner, split);
-    const goodbye = goodbyeOf(unsaid, { caller: callerIn(conversation.state, this.live) });
+    const goodbye = goodbyeOf(unsaid, { caller: callerIn(conversation.state, conversation.policy) });
     this.#tell({ type: 'end' });
     this.#conclude(split ?? NOTHING, { isLast: false });
     this.#tell({
@@ -190,7 +185,7 @@ export class PipelineDriver implements Driver {
         this.#begin(effect.utterance, { latency: turns.latencyOf(effect.answer) });
         break;
       case 'answer':
-        this.#answer(effect.utterance, effect.times);
+        this.#answer(effect);
         break;
       case 'answer-again': {
         const { awaited } = turns;
@@ -218,17 +213,14 @@ export class PipelineDriver implements Driver {
         break;
       case 'expect-words': {
         const longestMs = effect.isTakenOver ? LIMITS.answer.takenOverWordsMs : Number.POSITIVE_INFINITY;
-        caller.awaitText(effect.end, { isResuming: effect.isResuming, longestMs });
+        caller.awaitText({ isResuming: effect.isResuming, longestMs });
         break;
       }
       case 'take-words':
-        caller.take(turns.userIndex);
+        caller.taken(effect.taken);
         break;
       case 'dismiss-words':
         caller.dismiss();
-        break;
-      case 'forget-sound':
-        caller.forgetSound();
         break;
       case 'wordless':
         this.#options.wordless();
@@ -243,13 +235,10 @@ export class PipelineDriver implements Driver {
   }
 
   /** Who has said something new is answered without the tools that still run. */
-  #answer(utterance: Utterance | null, times: TurnTimes | null): void {
-    const { caller, clock, conversation, turns } = this.#options;
-    const { said, startedAt, pieces } = caller.take(turns.userIndex);
-    this.#tell({ type: 'answers', text: said, startedAt });
-    const answer = answerIn(conversation.turns);
+  #answer({ utterance, times, answer, taken }: Extract<DriverEffect, { type: 'answer' }>): void {
+    const { caller, clock, spoken, turns } = this.#options;
     const latency = turns.latencyOf(answer);
-    this.#options.spoken(pieces, answer.turnIndex);
+    spoken(caller.taken(taken), answer.turnIndex);
     if (times !== null) latency.callerFinished(times, clock.now());
     const since = times?.speechEndedAt ?? clock.now();
     this.#begin(utterance, { latency, answers: { turnIndex: answer.turnIndex, since } });
@@ -273,15 +262,8 @@ export class PipelineDriver implements Driver {
   }
 
   #conclude(split: SpokenSplit, { isLast }: { isLast: boolean }): void {
-    const { caller, conversation, turns } = this.#options;
-    const end = { interrupted: split.unheard !== '' };
-    if (split.heard !== '') this.#complete(split, end);
-    const isOpen = conversation.turns.open !== null;
-    const { said, startedAt } = caller.take(turns.userIndex);
-    if (said !== '' && (isOpen || !isLast)) this.#tell({ type: 'answers', text: said, startedAt });
-    // What is open then, whoever goes on completes.
-    if (!isOpen) this.#complete(NOTHING, { interrupted: false });
-    else if (isLast) this.#complete(split, end);
+    const answer = this.#options.turns.accountOf(split);
+    this.#tell({ type: 'concluded', answer, interrupted: split.unheard !== '', isLast });
   }
 
   #complete(split: ReplySplit | SpokenSplit, { interrupted }: { interrupted: boolean }): void {

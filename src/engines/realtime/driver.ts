@@ -63,7 +63,6 @@ export class RealtimeDriver implements Driver {
     const isCaughtUp = () => this.#speech?.caughtUp ?? true;
     this.live = {
       hasVoice: true,
-      caller: null,
       get isCaughtUp() {
         return isCaughtUp();
       },

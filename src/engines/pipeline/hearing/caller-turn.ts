@@ -1,13 +1,13 @@
-// What the caller says and presses, until it is complete: sound and words are gathered, the end of the turn is found, and the
-// recognizer is asked for what it still has.
-import type { EndOfTurn, TurnTimes } from '../../../conversation/floor.js';
+// What the caller says and presses, until it is complete: the end of the turn is found in their sound and words, and the recognizer is asked
+// for what it still has. What no turn has taken is in the state of the conversation.
+import type { EndOfTurn } from '../../../conversation/floor.js';
 import { FRAME_MS } from '../../../audio/format.js';
-import type { TranscriptEntry } from '../../../contract/call-record.js';
 import type { SpokenPiece } from '../../../conversation/language.js';
 import type { PieceLanguage } from '../../../providers/speech-to-text.js';
-import type { Untaken } from '../../../conversation/state.js';
+import type { Taken, Untaken } from '../../../conversation/untaken.js';
 import { LIMITS } from '../../../conversation/limits.js';
 import { Endpointing } from './endpointing.js';
+import type { Conversation } from '../../conversation.js';
 import type { EngineContext } from '../../engine.js';
 import type { HeardFrame } from './heard-frame.js';
 import { countWords, type Lexicon } from '../../languages/lexicon.js';
@@ -19,18 +19,18 @@ import { UserSpeech } from './user-speech.js';
 import { createVoiceActivity, type VoiceActivity } from '../../voice-activity.js';
 
 export interface CallerTurnEvents {
-  /** Speech has begun `beforeMs` before this frame. */
-  speechStarted(beforeMs: number): void;
+  /** Speech has begun `beforeMs` before this frame, and `startedAt` in epoch milliseconds. */
+  speechStarted(began: { beforeMs: number; startedAt: number }): void;
   /** There is new text: all of it so far. */
   words(text: string, piece: { isFinal: boolean }): void;
   /** The caller has gone quiet, or speaks without end. */
   quiet(end: EndOfTurn): void;
   /** Asks the recognizer for what it still has. */
   finishUtterance(): void;
-  /** Keys have become complete, and nothing else is waited for that they could be answered with. */
-  keysComplete(): void;
+  /** Keys have become complete. */
+  keysComplete(keys: string): void;
   /** Everything there is has come, which may be nothing. */
-  complete(times: TurnTimes): void;
+  complete(): void;
 }
 
 export interface CallerTurnOptions {
@@ -39,7 +39,7 @@ export interface CallerTurnOptions {
   readonly lexicon: Lexicon;
   /** The recognizer tells the end of a turn. */
   readonly isToldEnds: boolean;
-  readonly tell: (entry: TranscriptEntry) => void;
+  readonly conversation: Pick<Conversation, 'tell' | 'turns' | 'untaken'>;
   readonly turnIndex: () => number;
   readonly isEcho: (text: string, piece: { isFinal: boolean; soundBeganAt: number | undefined }) => boolean;
   readonly events: CallerTurnEvents;
@@ -65,8 +65,7 @@ export class CallerTurn {
   readonly #pending: PendingTurn;
   #detector = new SpeechDetector();
   #activity: VoiceActivity | undefined;
-  /** When the caller began to speak, epoch milliseconds, and when their last sound began, on the clock. */
-  #startedAt: number | undefined;
+  /** When the caller's last sound began, on the clock. */
   #soundBeganAt: number | undefined;
   /** When their last sound began, and when the piece of text before the next one was whole, in epoch milliseconds. */
   #burstAt = 0;
@@ -77,19 +76,19 @@ export class CallerTurn {
   #wordlessSince = Number.NEGATIVE_INFINITY;
   /** Voice of which no text has come. */
   #wordlessMs = 0;
-  /** Keys that no turn has taken, in words. */
-  #pressed = '';
   /** Of what no turn has taken, the pieces whose language is known. */
   #pieces: SpokenPiece[] = [];
   #isClosed = false;
 
   constructor(options: CallerTurnOptions) {
     this.#options = options;
-    const { context, settings, lexicon, events, tell, turnIndex } = options;
+    const { context, conversation, settings, lexicon, events, turnIndex } = options;
     const { clock } = context;
-    this.#pending = new PendingTurn(clock);
+    this.#pending = new PendingTurn(clock, () => this.#complete());
     this.#speech = new UserSpeech({
-      tell,
+      tell: (entry, { isTaken }) => conversation.tell({ type: 'caller.words', entry, isTaken }),
+      entries: () => conversation.untaken.entries,
+      suffix: () => conversation.turns.suffix,
       turnIndex,
       wallNow: () => this.#pieceBeganAt,
       now: () => clock.now(),
@@ -97,7 +96,7 @@ export class CallerTurn {
     this.#keys = new PressedKeys({
       clock,
       pauseMs: settings.keyPauseMs,
-      onComplete: (keys) => this.#keysComplete(keys),
+      onComplete: (keys) => events.keysComplete(keysAsText(keys)),
     });
     this.#endpointing = new Endpointing({
       clock,
@@ -120,35 +119,22 @@ export class CallerTurn {
 
   /** True while the caller makes a sound, or words are still expected of one. */
   get isActive(): boolean {
-    return this.#endpointing.active || this.#pending.isOpen;
+    const { isSounding, ended } = this.#untaken;
+    return isSounding || ended !== null;
   }
 
   get isSounding(): boolean {
-    return this.#endpointing.active;
-  }
-
-  /** True when there should be words of what the caller has said since the recognizer's last text. */
-  get hasSpokenWordless(): boolean {
-    return this.#wordlessMs >= SPEECH_MS;
-  }
-
-  /** What no turn has taken. */
-  get untaken(): Untaken {
-    return { entries: this.#speech.entries, keys: this.#pressed, isWordless: this.hasSpokenWordless };
-  }
-
-  get text(): string {
-    return this.#speech.text;
-  }
-
-  get hasKeys(): boolean {
-    return this.#pressed !== '';
+    return this.#untaken.isSounding;
   }
 
   /** Listens to a frame, which has not `passed` yet. */
   hear(frame: Int16Array): HeardFrame {
     const heard = this.#activity?.hear(frame) ?? UNHEARD;
-    if (heard.voiced) this.#wordlessMs += FRAME_MS;
+    if (heard.voiced) {
+      this.#wordlessMs += FRAME_MS;
+      if (this.#wordlessMs === SPEECH_MS)
+        this.#options.conversation.tell({ type: 'caller.wordless', is: true });
+    }
     if (this.#detector.update(heard.voiced)) this.#speechStarted();
     return heard;
   }
@@ -176,7 +162,7 @@ export class CallerTurn {
     },
   ): void {
     const before = this.#speech.text;
-    if (text.trim() !== '') this.#wordlessMs = 0;
+    if (text.trim() !== '') this.#hasWords();
     const { isEcho, events, context } = this.#options;
     if (isFinal && !isUnanswered && (text.trim() !== '' || !this.isSounding))
       this.#unheardSince = this.isSounding ? context.clock.now() : undefined;
@@ -187,10 +173,10 @@ export class CallerTurn {
     const after = this.#speech.text;
     // Who was told of the text may have ended the call.
     if (this.#isClosed) return;
-    if (this.#pending.isOpen) {
+    if (this.#untaken.ended !== null) {
       if (this.#speech.settled || (isFinal && after === '')) this.#complete();
       else if (after !== before) {
-        this.#pending.extend(LIMITS.words.openMs, LIMITS.words.longestMs);
+        this.#pending.extend(LIMITS.words.openMs, this.#untaken.ended.turnEndedAt + LIMITS.words.longestMs);
         if (after !== '') events.words(after, { isFinal });
       }
       return;
@@ -203,7 +189,7 @@ export class CallerTurn {
   /** Words that were open will be recognized once more, by another recognizer. Who has finished waits for them, and is still unheard. */
   withdrawn(): void {
     this.#speech.withdraw();
-    if (this.#pending.isOpen) this.#pending.limit(LIMITS.words.noneMs, () => this.#complete());
+    if (this.#untaken.ended !== null) this.#pending.limit(LIMITS.words.noneMs);
   }
 
   /** The recognizer has heard all that was said so far, and told what it made of it. */
@@ -223,7 +209,7 @@ export class CallerTurn {
 
   /** The recognizer says that the caller has finished. */
   endRecognized(): void {
-    if (this.#endpointing.finish() || this.#pending.isOpen || this.#speech.text === '') return;
+    if (this.#endpointing.finish() || this.#untaken.ended !== null || this.#speech.text === '') return;
     this.#options.events.quiet({ endedAt: this.#options.context.clock.now(), isCutShort: false });
   }
 
@@ -240,36 +226,33 @@ export class CallerTurn {
    * Waits for what the recognizer still has; for words after a wordless interruption until `resumeAfterMs` of silence, and `longestMs`
    * at most.
    */
-  awaitText(end: EndOfTurn, { isResuming, longestMs }: { isResuming: boolean; longestMs: number }): void {
-    if (this.#isClosed) return;
-    const pending = this.#pending.open(end);
+  awaitText({ isResuming, longestMs }: { isResuming: boolean; longestMs: number }): void {
+    const { ended } = this.#untaken;
+    if (this.#isClosed || ended === null) return;
+    this.#pending.cancel();
     this.#options.events.finishUtterance();
     // The recognizer may have answered at once, or failed.
-    if (!this.#pending.isStill(pending)) return;
+    if (this.#untaken.ended !== ended) return;
     const { text, settled, isWithdrawn } = this.#speech;
     const isWordless = text === '' && !isWithdrawn;
-    if (settled || (isWordless && this.hasKeys)) {
+    if (settled || (isWordless && this.#untaken.keys !== '')) {
       this.#complete();
       return;
     }
     let waitMs: number = text === '' || isWithdrawn ? LIMITS.words.noneMs : LIMITS.words.openMs;
-    const silentUntil = end.endedAt + this.#options.settings.resumeAfterMs;
-    if (isWordless && isResuming)
-      waitMs = Math.min(longestMs, Math.max(0, silentUntil - pending.turnEndedAt));
-    this.#pending.limit(waitMs, () => this.#complete());
+    const silentUntil = ended.speechEndedAt + this.#options.settings.resumeAfterMs;
+    if (isWordless && isResuming) waitMs = Math.min(longestMs, Math.max(0, silentUntil - ended.turnEndedAt));
+    this.#pending.limit(waitMs);
   }
 
-  /** Takes what was said and pressed, for turn `turnIndex`. `pieces`: those of what was said whose language is known. */
-  take(turnIndex: number): { said: string; startedAt: number; pieces: readonly SpokenPiece[] } {
-    const said = `${this.#speech.take(turnIndex)} ${this.#pressed}`.trim();
-    const startedAt = this.#startedAt ?? this.#options.context.clock.wallNow();
-    this.#startedAt = undefined;
+  /** A turn has taken what was said and pressed. Returns the pieces of it whose language is known. */
+  taken({ text, unfinished }: Taken): readonly SpokenPiece[] {
+    this.#speech.taken(unfinished);
+    if (text !== '') this.#unheardSince = undefined;
     this.#pieceEndedAt = undefined;
-    this.#pressed = '';
     const pieces = this.#pieces;
     this.#pieces = [];
-    if (said !== '') this.#unheardSince = undefined;
-    return { said, startedAt, pieces };
+    return pieces;
   }
 
   /** What was said was no turn. */
@@ -279,16 +262,12 @@ export class CallerTurn {
     this.#speech.dismiss();
   }
 
-  /** The sound was none, though words may stay for later. */
-  forgetSound(): void {
-    this.#startedAt = undefined;
-  }
-
   /** What the caller is in the middle of is no longer waited for. Words and keys stay. */
   interruptListening(): void {
-    this.#pending.take();
+    this.#pending.cancel();
     this.#endpointing.reset();
-    this.#addKeys(this.#keys.take());
+    const keys = this.#keys.take();
+    if (keys !== '') this.#options.conversation.tell({ type: 'pressed', text: keysAsText(keys) });
     this.#detector = new SpeechDetector();
   }
 
@@ -312,7 +291,7 @@ export class CallerTurn {
 
   /** When the caller began to say the piece of text that comes next, epoch milliseconds: of a turn's first one as the turn began. */
   get #pieceBeganAt(): number {
-    const began = this.#startedAt ?? this.#options.context.clock.wallNow();
+    const began = this.#untaken.startedAt ?? this.#options.context.clock.wallNow();
     return this.#pieceEndedAt === undefined ? began : Math.max(this.#burstAt, this.#pieceEndedAt);
   }
 
@@ -320,25 +299,25 @@ export class CallerTurn {
     const { clock } = this.#options.context;
     const beganAt = clock.now() - SPEECH_START_MS;
     this.#burstAt = clock.wallNow() - SPEECH_START_MS;
-    this.#startedAt ??= this.#burstAt;
     if (!this.#endpointing.active) this.#soundBeganAt = beganAt;
     this.#wordlessSince = Number.NEGATIVE_INFINITY;
     this.#unheardSince ??= beganAt;
     this.#speech.speechStarted();
-    this.#pending.revoke();
     this.#endpointing.speechStarted(beganAt);
     // What they have said before belongs to the turn.
     if (this.#speech.text !== '') this.#endpointing.goesOn();
-    this.#options.events.speechStarted(SPEECH_START_MS - FRAME_MS);
+    const beforeMs = SPEECH_START_MS - FRAME_MS;
+    this.#options.events.speechStarted({ beforeMs, startedAt: this.#burstAt });
+    if (this.#untaken.ended === null) this.#pending.cancel();
   }
 
-  #keysComplete(keys: string): void {
-    this.#addKeys(keys);
-    if (!this.isActive) this.#options.events.keysComplete();
+  get #untaken(): Untaken {
+    return this.#options.conversation.untaken;
   }
 
-  #addKeys(keys: string): void {
-    if (keys !== '') this.#pressed = `${this.#pressed} ${keysAsText(keys)}`.trim();
+  #hasWords(): void {
+    this.#wordlessMs = 0;
+    if (this.#untaken.isWordless) this.#options.conversation.tell({ type: 'caller.wordless', is: false });
   }
 
   /** A caller whose words come late has been quiet since the end of the sound in which they were said. */
@@ -348,12 +327,12 @@ export class CallerTurn {
     return end.endedAt - endedAt > LATEST_WORDS_MS ? end : { ...end, endedAt };
   }
 
-  /** Keys that are still being pressed belong to the turn: they are waited for. */
   #complete(): void {
-    const times = this.#pending.take();
-    if (times === undefined) return;
-    if (this.#speech.text === '') this.#wordlessSince = times.speechEndedAt;
-    if (!this.#keys.isOpen) this.#options.events.complete(times);
+    const { ended } = this.#untaken;
+    this.#pending.cancel();
+    if (ended === null) return;
+    if (this.#speech.text === '') this.#wordlessSince = ended.speechEndedAt;
+    this.#options.events.complete();
   }
 }
 

@@ -1,60 +1,34 @@
-// A caller who has finished, while the recognizer may still have words.
-import type { EndOfTurn, TurnTimes } from '../../../conversation/floor.js';
+// How long a caller who has finished is waited for, while the recognizer may still have words.
 import type { Clock, Timer } from '../../../base/clock.js';
 
 export class PendingTurn {
   readonly #clock: Clock;
-  #times: TurnTimes | undefined;
+  readonly #onTimeout: () => void;
   #timer: Timer | undefined;
   #limitAt = 0;
-  #onTimeout = () => {};
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, onTimeout: () => void) {
     this.#clock = clock;
-  }
-
-  get isOpen(): boolean {
-    return this.#times !== undefined;
-  }
-
-  /** Takes the place of one that is open. */
-  open({ endedAt, isCutShort, isInSound = false }: EndOfTurn): TurnTimes {
-    this.take();
-    this.#times = { speechEndedAt: endedAt, turnEndedAt: this.#clock.now(), isCutShort, isInSound };
-    return this.#times;
-  }
-
-  /** The caller makes a sound again: nothing is complete, unless it was cut short or ended in a sound. */
-  revoke(): void {
-    if (this.#times?.isCutShort !== true && this.#times?.isInSound !== true) this.take();
-  }
-
-  /** True while it is these times' turn that is open. */
-  isStill(times: TurnTimes): boolean {
-    return this.#times === times;
+    this.#onTimeout = onTimeout;
   }
 
   /** Waits no longer than this. */
-  limit(waitMs: number, onTimeout: () => void): void {
+  limit(waitMs: number): void {
     this.#timer?.cancel();
     this.#limitAt = this.#clock.now() + waitMs;
-    this.#onTimeout = onTimeout;
-    this.#timer = this.#clock.after(waitMs, onTimeout);
+    this.#timer = this.#clock.after(waitMs, this.#onTimeout);
   }
 
-  /** Waits `waitMs` more at least, but not longer than `longestMs` from the end of the turn. */
-  extend(waitMs: number, longestMs: number): void {
-    if (this.#times === undefined || this.#timer === undefined) return;
-    const until = Math.min(this.#clock.now() + waitMs, this.#times.turnEndedAt + longestMs);
-    if (until > this.#limitAt) this.limit(until - this.#clock.now(), this.#onTimeout);
+  /** Waits `waitMs` more at least, but not beyond `latestAt`. Does nothing where there is no wait. */
+  extend(waitMs: number, latestAt: number): void {
+    if (this.#timer === undefined) return;
+    const until = Math.min(this.#clock.now() + waitMs, latestAt);
+    if (until > this.#limitAt) this.limit(until - this.#clock.now());
   }
 
-  /** Ends the wait. Undefined when there was none. */
-  take(): TurnTimes | undefined {
-    const times = this.#times;
-    this.#times = undefined;
+  /** Ends the wait. */
+  cancel(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
-    return times;
   }
 }

@@ -1,16 +1,21 @@
-// What the caller is saying: the recognizer's pieces, told as transcript entries and gathered until a turn takes them.
+// What the caller is saying: the recognizer's pieces as entries of the transcript. Those that no turn has taken are in the state of the
+// conversation.
 import type { TranscriptEntry } from '../../../contract/call-record.js';
 import { beginningOf, type LostBeginning, PieceGrowth, rejoined } from './piece-growth.js';
 import { withoutRepeated } from './repeated-words.js';
 
 export interface UserSpeechOptions {
-  /** Tells an entry. */
-  readonly tell: (entry: TranscriptEntry) => void;
+  /** Those that no turn has taken, in order: one that is not final is the last. */
+  readonly entries: () => readonly TranscriptEntry[];
+  /** Tells an entry, which is one of those, or (`isTaken`) was. Without a text it is none any more. */
+  readonly tell: (entry: TranscriptEntry, options: { isTaken: boolean }) => void;
   readonly wallNow: () => number;
   /** The clock's monotonic side. */
   readonly now: () => number;
   /** Turn that the entries belong to. */
   readonly turnIndex: () => number;
+  /** Stands behind their names. */
+  readonly suffix: () => string;
 }
 
 /** Nobody says more in one turn: a recognizer that goes on has lost its way. All that follows compares texts of this length. */
@@ -19,8 +24,6 @@ const MAX_TURN_CHARS = 20_000;
 /** Text of the caller since the last turn was taken. */
 export class UserSpeech {
   readonly #options: UserSpeechOptions;
-  #finals: TranscriptEntry[] = [];
-  #partial: TranscriptEntry | undefined;
   /** A piece that a turn took before the recognizer was done with it. */
   #owed: TranscriptEntry | undefined;
   /** Its text, until the recognizer says anything more. */
@@ -46,12 +49,12 @@ export class UserSpeech {
 
   /** The pieces of that text, as they were told. */
   get entries(): readonly TranscriptEntry[] {
-    return this.#partial === undefined ? this.#finals : [...this.#finals, this.#partial];
+    return this.#options.entries();
   }
 
   /** True when there is text and none of it will change any more. */
   get settled(): boolean {
-    return this.#finals.length > 0 && this.#partial === undefined && !this.#isWithdrawn;
+    return this.entries.length > 0 && this.#partial === undefined && !this.#isWithdrawn;
   }
 
   /** True when words were taken back, and have not come again. */
@@ -73,8 +76,7 @@ export class UserSpeech {
     if (said === '') return;
     this.#isWithdrawn = false;
     this.#growth.grew(said, this.#options.now());
-    this.#partial = this.#entry(said, false);
-    this.#options.tell(this.#partial);
+    this.#tell(this.#entry(said, false));
   }
 
   /** Returns false when nothing was added: the text is empty, or is that of a piece which a turn has taken already. */
@@ -93,7 +95,7 @@ export class UserSpeech {
     const owed = this.#owed;
     this.#owed = undefined;
     if (owed !== undefined && this.#partial === undefined) {
-      this.#options.tell({ ...owed, text: said });
+      this.#options.tell({ ...owed, text: said }, { isTaken: true });
       return false;
     }
     this.#add(said);
@@ -113,44 +115,37 @@ export class UserSpeech {
     this.#lost = this.#growth.lostAt(this.#options.now());
     const said = this.#lostText;
     if (said === '') this.#drop();
-    else if (said !== this.#partial?.text) {
-      this.#partial = this.#entry(said, false);
-      this.#options.tell(this.#partial);
-    }
+    else if (said !== this.#partial?.text) this.#tell(this.#entry(said, false));
   }
 
-  /** The whole text, for turn `turnIndex`. An open piece counts as it is. */
-  take(turnIndex: number): string {
-    const open = this.#partial;
-    this.#isWithdrawn = false;
-    this.#endPiece();
-    if (open !== undefined) {
-      this.#add(open.text);
-      this.#owed = { ...open, turnIndex, final: true };
-      this.#taken = open.text;
-    }
-    const text = this.text;
-    for (const entry of this.#finals)
-      if (entry.turnIndex !== turnIndex) this.#options.tell({ ...entry, turnIndex });
-    this.#finals = [];
-    return text;
+  /** A turn has taken all of it. `unfinished`: the piece that was open, as it stands in the transcript now. */
+  taken(unfinished: TranscriptEntry | null): void {
+    this.dismiss();
+    if (unfinished === null) return;
+    this.#owed = unfinished;
+    this.#taken = unfinished.text;
   }
 
-  /** Forgets the text: it was no turn. Final pieces stay in the transcript, an open one goes. */
+  /** The text is no turn's any more. */
   dismiss(): void {
     this.#isWithdrawn = false;
-    this.#drop();
     this.#endPiece();
-    this.#finals = [];
   }
 
   #add(said: string): void {
     const entry = this.#entry(said, true);
-    this.#finals.push(entry);
-    this.#partial = undefined;
     this.#endPiece();
     // Last: who is told may store what there is.
-    this.#options.tell(entry);
+    this.#tell(entry);
+  }
+
+  get #partial(): TranscriptEntry | undefined {
+    const last = this.entries.at(-1);
+    return last?.final === false ? last : undefined;
+  }
+
+  #tell(entry: TranscriptEntry): void {
+    this.#options.tell(entry, { isTaken: false });
   }
 
   #endPiece(): void {
@@ -175,21 +170,22 @@ export class UserSpeech {
 
   #newOf(text: string): string {
     this.#taken = '';
-    const room = this.#finals.reduce((left, { text: said }) => left - said.length - 1, MAX_TURN_CHARS);
+    const finals = this.entries.filter(({ final }) => final);
+    const room = finals.reduce((left, { text: said }) => left - said.length - 1, MAX_TURN_CHARS);
     return withoutRepeated(text.trim().slice(0, Math.max(0, room)), this.#repeated);
   }
 
   #drop(): void {
     const dropped = this.#partial;
-    this.#partial = undefined;
-    if (dropped !== undefined) this.#options.tell({ ...dropped, text: '', final: true });
+    if (dropped !== undefined) this.#tell({ ...dropped, text: '', final: true });
   }
 
   #entry(text: string, final: boolean): TranscriptEntry {
     const open = this.#partial;
     if (open !== undefined) return { ...open, text, final };
     this.#count += 1;
-    const { turnIndex, wallNow } = this.#options;
-    return { id: `user-${this.#count}`, turnIndex: turnIndex(), role: 'user', text, at: wallNow(), final };
+    const { suffix, turnIndex, wallNow } = this.#options;
+    const id = `user-${this.#count}${suffix()}`;
+    return { id, turnIndex: turnIndex(), role: 'user', text, at: wallNow(), final };
   }
 }

@@ -1,10 +1,40 @@
 import { expect, describe, it } from 'vitest';
 import type { TranscriptEntry } from '../../../../src/contract/call-record.js';
 import { UserSpeech } from '../../../../src/engines/pipeline/hearing/user-speech.js';
+import { NOTHING_UNTAKEN, take, type Untaken, worded } from '../../../../src/conversation/untaken.js';
 import { CallRig } from '../../call-rig.js';
 
+/** What the caller says, with the state of a conversation behind it. */
+class Said extends UserSpeech {
+  readonly told: TranscriptEntry[] = [];
+  #untaken: Untaken;
+
+  constructor() {
+    super({
+      entries: () => this.#untaken.entries,
+      tell: (entry, { isTaken }) => {
+        this.told.push(entry);
+        if (!isTaken) this.#untaken = worded(this.#untaken, entry);
+      },
+      wallNow: () => 0,
+      now: () => 0,
+      turnIndex: () => 0,
+      suffix: () => '',
+    });
+    this.#untaken = NOTHING_UNTAKEN;
+  }
+
+  take(turnIndex: number): string {
+    const { untaken, taken } = take(this.#untaken, turnIndex);
+    this.#untaken = untaken;
+    this.told.push(...taken.moved);
+    this.taken(taken.unfinished);
+    return taken.text;
+  }
+}
+
 function taken(text: string) {
-  const said = new UserSpeech({ tell: () => {}, wallNow: () => 0, now: () => 0, turnIndex: () => 0 });
+  const said = new Said();
   said.partial(text);
   expect(said.take(0)).toBe(text);
   said.speechStarted();
@@ -49,14 +79,12 @@ describe('a piece that a turn took before the recognizer was done with it', () =
 
 describe('a piece that is done', () => {
   it('is told once more where another turn takes it than the one it was said in', () => {
-    const told: TranscriptEntry[] = [];
-    const tell = (entry: TranscriptEntry) => void told.push(entry);
-    const said = new UserSpeech({ tell, wallNow: () => 0, now: () => 0, turnIndex: () => 0 });
+    const said = new Said();
     said.final('A pizza.');
     expect(said.take(0)).toBe('A pizza.');
     said.final('With olives.');
     expect(said.take(1)).toBe('With olives.');
-    expect(told.map(({ text, turnIndex }) => [text, turnIndex])).toEqual([
+    expect(said.told.map(({ text, turnIndex }) => [text, turnIndex])).toEqual([
       ['A pizza.', 0],
       ['With olives.', 0],
       ['With olives.', 1],
