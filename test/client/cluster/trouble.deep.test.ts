@@ -58,6 +58,26 @@ function ends(cluster: ClusterProcesses, callId: string) {
   return cluster.facts.filter((fact) => fact.callId === callId && fact.type === 'call.ended');
 }
 
+/** The call went on at another server, whole, and its caller hung up: every server that is left says so, and says it once. */
+async function expectGoneOn(
+  cluster: ClusterProcesses,
+  callId: string,
+  left: Parameters<ClusterProcesses['records']>[1],
+): Promise<void> {
+  const [record, other] = await cluster.records(callId, left);
+  expect(record).toMatchObject({
+    endReason: 'caller-hangup',
+    error: null,
+    incidents: [{ code: 'process-replaced' }],
+  });
+  expect(record?.transcript.map(({ text }) => text)).toEqual(
+    expect.arrayContaining(['Hello, how can I help you?', 'What time is it?']),
+  );
+  expect(other).toEqual(record);
+  expect(ends(cluster, callId)).toHaveLength(1);
+  expect(cluster.ended).toHaveLength(1);
+}
+
 describeOnRedis('servers of a cluster', (program) => {
   const broker = eachRedis(program);
 
@@ -73,18 +93,7 @@ describeOnRedis('servers of a cluster', (program) => {
       expect(await silenceSince(cluster, killedAt)).toBeLessThan(DEAD_MS);
       isMoved.abort();
       expect(await calling).toMatchObject({ ok: true, protocolErrors: [] });
-      const [record, other] = await cluster.records(callId, left);
-      expect(record).toMatchObject({
-        endReason: 'caller-hangup',
-        error: null,
-        incidents: [{ code: 'process-replaced' }],
-      });
-      expect(record?.transcript.map(({ text }) => text)).toEqual(
-        expect.arrayContaining(['Hello, how can I help you?', 'What time is it?']),
-      );
-      expect(other).toEqual(record);
-      expect(ends(cluster, callId)).toHaveLength(1);
-      expect(cluster.ended).toHaveLength(1);
+      await expectGoneOn(cluster, callId, left);
     },
     120_000,
   );
@@ -263,18 +272,7 @@ describeOnRedis('servers of a cluster', (program) => {
       const left = await cluster.moved(owner);
       isMoved.abort();
       expect(await calling).toMatchObject({ ok: true, protocolErrors: [] });
-      const [record, other] = await cluster.records(callId, left);
-      expect(record).toMatchObject({
-        endReason: 'caller-hangup',
-        error: null,
-        incidents: [{ code: 'process-replaced' }],
-      });
-      expect(record?.transcript.map(({ text }) => text)).toEqual(
-        expect.arrayContaining(['Hello, how can I help you?', 'What time is it?']),
-      );
-      expect(other).toEqual(record);
-      expect(ends(cluster, callId)).toHaveLength(1);
-      expect(cluster.ended).toHaveLength(1);
+      await expectGoneOn(cluster, callId, left);
     },
     120_000,
   );
