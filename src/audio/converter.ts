@@ -99,19 +99,23 @@ function describeLine(format: AudioFormat, backend: TranscoderBackend): Telephon
   return line;
 }
 
-/** Length of the longest result: a chunk that ends between two output samples may let one more out than its share. */
+/** Length of the longest result: a chunk that ends between two output samples may let one more out than its share. Exact for one that ends with a sample, as whole frames do. */
 function outputBound(samples: number, fromHz: number, toHz: number): number {
-  return Math.ceil((samples * toHz) / fromHz) + 2;
+  const share = (samples * toHz) / fromHz;
+  return Number.isInteger(share) ? share : Math.ceil(share) + 2;
 }
 
-/** One array that is kept from call to call and grows when it must. */
+/** One array that is kept from call to call and grows when it must, and a view on it for as long as that is the right one. */
 function createRoom<T extends Int16Array | Uint8Array>(
   allocate: (length: number) => T,
 ): (length: number) => T {
   let room = allocate(0);
+  let view = room;
   return (length) => {
+    if (view.length === length) return view;
     if (room.length < length) room = allocate(length);
-    return room;
+    view = room.length === length ? room : (room.subarray(0, length) as T);
+    return view;
   };
 }
 

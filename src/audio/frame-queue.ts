@@ -102,6 +102,13 @@ export class FrameQueue {
     return backMs;
   }
 
+  /** Takes out all that waits, as it was pushed. */
+  drain(): Audio[] {
+    const waiting = this.#runs.flatMap(waitingIn);
+    this.clear();
+    return waiting;
+  }
+
   clear(): void {
     this.#runs = [];
     this.queuedMs = 0;
@@ -124,6 +131,14 @@ export class FrameQueue {
     if (first < length) frame.set(run.ring.subarray(0, length - first), first);
     return frame.fill(run.isPcm ? 0 : silentByte, length);
   }
+}
+
+/** One piece, or two where it goes beyond the end of the ring. */
+function waitingIn({ ring, next, end }: Run): Audio[] {
+  const at = next % ring.length;
+  const first = Math.min(end - next, ring.length - at);
+  const pieces = [ring.subarray(at, at + first), ring.subarray(0, end - next - first)];
+  return pieces.filter(({ length }) => length > 0);
 }
 
 function newRun(ofPcm: boolean): Run {

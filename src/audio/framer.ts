@@ -20,7 +20,7 @@ export class Framer {
     while (offset < samples.length) {
       // A whole frame with nothing waiting before it is handed on as it lies.
       if (this.#filled === 0 && samples.length - offset >= length) {
-        this.#listener(samples.subarray(offset, offset + length));
+        this.#listener(samples.length === length ? samples : samples.subarray(offset, offset + length));
         offset += length;
         continue;
       }

@@ -1,10 +1,10 @@
 // The outbound queue of a call: internal PCM or the line's own bytes in, encoded frames out at the pace of the caller's ear, with marks
-// and clear.
+// and clear. A telephone's bytes are a quarter of their samples: for such a line audio is encoded as it comes, and waits as what it leaves as.
 import { type Alarm, alarmOf } from '../base/alarms.js';
 import type { Clock } from '../base/clock.js';
 import { type Meters, silentMeters } from '../base/meters.js';
 import type { OutboundConverter, TelephoneLine } from './converter.js';
-import { type Audio, type AudioFormat, FRAME_MS, isPcm } from './format.js';
+import { type Audio, type AudioFormat, FRAME_MS, frameSamples, isPcm, PCM_16K } from './format.js';
 import { FrameQueue } from './frame-queue.js';
 import { PlaybackClock } from './playback-clock.js';
 import type { LinePlayout } from './playout.js';
@@ -61,6 +61,10 @@ interface Mark {
 const DEFAULT_LEAD_MS = 400;
 const DEFAULT_MAX_BUFFERED_BYTES = 32_768;
 
+/** So much is encoded at a time, which bounds the memory that it takes. */
+const PIECE_SAMPLES = 10 * frameSamples(PCM_16K);
+const SILENCE = new Int16Array(frameSamples(PCM_16K));
+
 /** A pause in the pushes after which a tail shorter than a frame is sent, unless the carrier has still this much to play. */
 const TAIL_PAUSE_MS = 60;
 const TAIL_RESERVE_MS = 40;
@@ -94,8 +98,8 @@ export class Pacer implements LinePlayout {
   #dueAt: number | undefined;
   /** Something was sent that no mark has confirmed as heard. */
   #unconfirmed = false;
-  /** The last frame went out as it came. */
-  #passedThrough = false;
+  /** What is still to come out of the converter: nothing, samples of which no byte has come out yet, or the end of what has. */
+  #held: 'nothing' | 'beginning' | 'end' = 'nothing';
   #paused = false;
   #detached = false;
   #closed = false;
@@ -129,9 +133,9 @@ export class Pacer implements LinePlayout {
     if (!isPcm(audio) && this.lineFormat === undefined) return;
     const now = this.#clock.now();
     // The carrier has run dry: what the resampler still holds is the end of what was said before, a click in front of this.
-    const hasEnd = !this.#detached && !this.#passedThrough && this.#queue.queuedMs === 0;
-    if (hasEnd && this.#playback.sentMs > 0 && this.#isDryAt(now)) this.#converter.reset();
-    this.#meters.queued(this.#queue.push(audio));
+    const isDry = this.#queue.queuedMs === 0 && this.#isDryAt(now);
+    if (isPcm(audio) ? isDry && this.#held === 'end' : this.#held !== 'nothing') this.#forgetHeld();
+    this.#meters.queued(this.#enqueue(audio));
     this.#pushedAt = now;
     this.#pump(now);
   }
@@ -146,7 +150,7 @@ export class Pacer implements LinePlayout {
     if (this.#closed) return this.playedMs;
     const wasUnheard = this.#isUnheard;
     const playedMs = this.#drop();
-    if (!this.#detached) this.#converter.reset();
+    this.#forgetHeld();
     if (wasUnheard) this.#silence();
     return playedMs;
   }
@@ -162,7 +166,8 @@ export class Pacer implements LinePlayout {
     this.#marks = [...marks, ...this.#marks];
     this.#meters.queued(this.#queue.takeBack(sentMs - playedMs));
     this.#stopSending();
-    this.#converter.reset();
+    // Who is encoded for as it leaves has that done again.
+    if (this.lineFormat === undefined) this.#forgetHeld();
     if (wasUnheard) this.#silence();
   }
 
@@ -182,6 +187,7 @@ export class Pacer implements LinePlayout {
     const now = this.#clock.now();
     if (!this.#isDryAt(now)) this.#listener?.cut(now);
     this.#drop();
+    this.#held = 'nothing';
     this.#converter.close();
   }
 
@@ -195,6 +201,11 @@ export class Pacer implements LinePlayout {
     this.#detached = false;
     this.#converter = way.converter;
     this.#sink = way.sink;
+    this.#meters.queued(-this.#queue.queuedMs);
+    for (const audio of this.#queue.drain()) this.#meters.queued(this.#enqueue(audio));
+    // Half a byte waits for its other half, which need not come.
+    const { pushedMs } = this;
+    this.#marks = this.#marks.map((mark) => (mark.atMs > pushedMs ? { ...mark, atMs: pushedMs } : mark));
     this.#pump(this.#clock.now());
   }
 
@@ -233,6 +244,26 @@ export class Pacer implements LinePlayout {
     this.#listeners = [];
     this.#pending.clear();
     if (!this.#detached) this.#converter.close();
+  }
+
+  /** Has it wait as it leaves, where that is known. Returns its length in milliseconds. */
+  #enqueue(audio: Audio): number {
+    if (!isPcm(audio) || this.lineFormat === undefined) return this.#queue.push(audio);
+    let lengthMs = 0;
+    for (let at = 0; at < audio.length; at += PIECE_SAMPLES) {
+      const isWhole = audio.length <= PIECE_SAMPLES;
+      const piece = isWhole ? audio : audio.subarray(at, at + PIECE_SAMPLES);
+      lengthMs += this.#queue.push(this.#converter.convert(piece));
+    }
+    if (this.#held !== 'end') this.#held = lengthMs > 0 ? 'end' : 'beginning';
+    return lengthMs;
+  }
+
+  /** What the resampler still holds is no part of what comes next. */
+  #forgetHeld(): void {
+    if (this.#held === 'nothing') return;
+    this.#held = 'nothing';
+    this.#converter.reset();
   }
 
   /** True when the carrier has nothing more to play. */
@@ -314,6 +345,8 @@ export class Pacer implements LinePlayout {
     this.#queue.keep(this.#playback.sentMs - this.#playback.heardMs(now));
     this.#measure(now, contentMs);
     this.#unconfirmed = true;
+    if (this.#held !== 'nothing' && contentMs < FRAME_MS && this.#queue.queuedMs === 0)
+      this.#fillUp(audio, contentMs);
     this.#send(audio, playsAt);
     if (this.#listeners.length > 0) this.#tellSent(now);
   }
@@ -325,19 +358,23 @@ export class Pacer implements LinePlayout {
     for (const { tell } of reached) tell(now);
   }
 
+  /** The end of what was said comes out of the resampler as silence goes in. */
+  #fillUp(frame: Audio, contentMs: number): void {
+    const missing = Math.round((1 - contentMs / FRAME_MS) * frame.length);
+    if (isPcm(frame) || missing === 0) return;
+    frame.set(this.#converter.convert(SILENCE.subarray(0, 2 * missing)), frame.length - missing);
+    this.#held = 'end';
+  }
+
   #send(audio: Audio, playsAt: number): void {
     const { line } = this.#converter;
     let bytes: Uint8Array;
     if (isPcm(audio)) {
-      this.#passedThrough = false;
+      this.#held = 'end';
       this.#listener?.played(audio, playsAt);
       bytes = this.#converter.convert(audio);
     } else {
-      const isFirst = !this.#passedThrough;
-      this.#passedThrough = true;
       if (line === undefined) return;
-      // What the resampler still holds is no part of what will come behind these bytes.
-      if (isFirst) this.#converter.reset();
       this.#listener?.passed(audio, line, playsAt);
       bytes = audio;
     }

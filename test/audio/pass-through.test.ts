@@ -28,29 +28,40 @@ function padded(audio: Uint8Array): Uint8Array {
   return whole;
 }
 
-/** What the carrier is to get for pieces that are pushed at once: those of one kind join, and fill up their last frame. */
+/** What the carrier is to get for pieces that are pushed at once: without a gap, the last frame filled up with silence. */
 function expectedBytes(pieces: readonly Audio[]): Uint8Array {
-  const runs: Audio[][] = [];
-  for (const piece of pieces) {
-    const last = runs.at(-1);
-    if (last?.[0] !== undefined && isPcm(last[0]) === isPcm(piece)) last.push(piece);
-    else runs.push([piece]);
+  const converter = createOutboundConverter(MULAW_8K, backend);
+  const encoded = pieces.map((each) => {
+    if (isPcm(each)) return converter.convert(each).slice();
+    converter.reset();
+    return each;
+  });
+  const all = Buffer.concat(encoded);
+  const missing = Math.ceil(all.length / FRAME_BYTES) * FRAME_BYTES - all.length;
+  const last = pieces.at(-1);
+  if (last === undefined || !isPcm(last)) return padded(all);
+  return Buffer.concat([all, converter.convert(new Int16Array(2 * missing))]);
+}
+
+/** Half a byte waits for its other half. */
+function msOf(pieces: readonly Audio[]): number {
+  const converter = createOutboundConverter(MULAW_8K, backend);
+  let bytesSoFar = 0;
+  for (const each of pieces) {
+    if (isPcm(each)) bytesSoFar += converter.convert(each).length;
+    else {
+      converter.reset();
+      bytesSoFar += each.length;
+    }
   }
-  return Buffer.concat(
-    runs.map((run) => {
-      const encoded = run.flatMap((piece) => (isPcm(piece) ? [] : [piece]));
-      if (encoded.length > 0) return padded(Buffer.concat(encoded));
-      const pcm = run.flatMap((piece) => [...piece]);
-      const whole = Int16Array.from({ length: Math.ceil(pcm.length / 320) * 320 }, (_, at) => pcm[at] ?? 0);
-      const converter = createOutboundConverter(MULAW_8K, backend);
-      return converter.convert(whole).slice();
-    }),
-  );
+  return bytesSoFar / 8;
 }
 
 const sentBy = (player: CarrierPlayer) => Buffer.concat(player.sent.map((frame) => frame.bytes));
 
-const piece = fc.record({ isPcm: fc.boolean(), length: fc.integer({ min: 1, max: 1200 }) });
+/** One sample alone gives no byte: it waits for the next. */
+const lengthOfPiece = fc.oneof(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 1200 }));
+const piece = fc.record({ isPcm: fc.boolean(), length: lengthOfPiece });
 
 function makePieces(shapes: readonly { isPcm: boolean; length: number }[]): Audio[] {
   return shapes.map((shape, index) =>
@@ -157,7 +168,7 @@ describe('bytes of the line among audio of the house', () => {
         const { clock, player, pacer } = setUp();
         const pieces = makePieces(shapes);
         for (const each of pieces) pacer.push(each);
-        const contentMs = pieces.reduce((sum, each) => sum + each.length / (isPcm(each) ? 16 : 8), 0);
+        const contentMs = msOf(pieces);
         expect(pacer.pushedMs).toBe(contentMs);
         clock.advance(contentMs + 20 * pieces.length + 1000);
         expect(sentBy(player)).toEqual(Buffer.from(expectedBytes(pieces)));
@@ -194,6 +205,69 @@ describe('bytes of the line among audio of the house', () => {
       ),
       { numRuns: runs(30, 100) },
     );
+  });
+});
+
+describe('audio of the house on a telephone line', () => {
+  it('is whole though it comes sample by sample to a caller who hears nothing', () => {
+    const { clock, player, pacer } = setUp();
+    const said = tone(640);
+    for (const sample of said) pacer.push(Int16Array.of(sample));
+    clock.advance(1000);
+    expect(sentBy(player)).toEqual(Buffer.from(expectedBytes([said])));
+  });
+
+  it('begins anew behind a pause, also with a single sample', () => {
+    const { clock, player, pacer } = setUp();
+    const [first, second] = [tone(640), tone(640, 1000)];
+    pacer.push(first);
+    clock.advance(1000);
+    for (const sample of second) pacer.push(Int16Array.of(sample));
+    clock.advance(1000);
+    const whole = [first, second].map((said) => Buffer.from(expectedBytes([said])));
+    expect(sentBy(player)).toEqual(Buffer.concat(whole));
+  });
+
+  it('goes on behind a pause as if there had been none, wherever that comes', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 700 }),
+        fc.integer({ min: 1, max: 9000 }),
+        (pauseAtMs, length) => {
+          const { clock, player, pacer } = setUp();
+          const said = tone(length);
+          pacer.push(said);
+          clock.advance(pauseAtMs);
+          pacer.pause();
+          clock.advance(300);
+          pacer.resume();
+          clock.advance(2000);
+          const whole = Buffer.from(expectedBytes([said]));
+          // What was not heard is said again, from the byte on in which the pause came.
+          expect(player.heard().subarray(0, length / 2)).toEqual(whole.subarray(0, length / 2));
+        },
+      ),
+      { numRuns: runs(30, 200) },
+    );
+  });
+
+  it('waits for a line in samples, and keeps its marks also where half a byte is left', () => {
+    const { clock, pacer, echoed } = setUp();
+    pacer.detach();
+    const said = tone(1601);
+    pacer.push(said.subarray(0, 801));
+    pacer.mark('half');
+    pacer.push(said.subarray(801));
+    pacer.mark('end');
+    const onMark = (name: string) => {
+      if (pacer.markEchoed(name)) echoed.push(name);
+    };
+    const player = new CarrierPlayer({ clock, bytesPerMs: 8, onMark });
+    pacer.attach({ converter: createOutboundConverter(MULAW_8K, backend), sink: player });
+    clock.advance(1000);
+    expect(echoed).toEqual(['half', 'end']);
+    expect(player.heard()).toHaveLength(5 * FRAME_BYTES);
+    expect(pacer.playedMs).toBe(pacer.pushedMs);
   });
 });
 
