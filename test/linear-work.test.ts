@@ -154,7 +154,8 @@ describe('words of a caller', () => {
   it.each(['a', 'a ', '.', ' ', 'hello ', '1 ', '-', '。'])(
     '%j',
     async (unit) => {
-      const { wordsOf, countWords } = await import(`${engines}/languages/lexicon.js`);
+      const { wordsOf, countWords, lexiconFor } = await import(`${engines}/languages/lexicon.js`);
+      const { DEFAULT_TURN_TAKING: silences } = await import(`${engines}/turn-taking.js`);
       const { isEcho, isGarbledEcho, isQuietEcho } = await import(`${engines}/pipeline/hearing/echo.js`);
       const { countDigits, endsInDigits, wantedDigits } = await import(
         `${engines}/pipeline/hearing/spoken-digits.js`
@@ -171,7 +172,7 @@ describe('words of a caller', () => {
         countDigits,
         endsInDigits,
         wantedDigits,
-        waitAfter,
+        (text) => waitAfter(text, { silences, lexicon: lexiconFor(undefined) }),
         estimateMs,
         toFliteRequests,
         (text) => withoutRepeated(text, text),

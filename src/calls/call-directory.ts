@@ -376,24 +376,16 @@ export class CallDirectory implements CallDesk, LiveSound {
       isFull = !(await shared.take(admission.callId));
       this.#demandUp();
     }
+    const refusal = (reason: 'over-capacity' | 'budget', why: string) => {
+      this.#ended.record(admission, { reason, outcome: 'failed' });
+      return new LimitError(`Call not placed: ${why}`);
+    };
     // Behind the wait: it may have begun meanwhile.
-    if (this.#isDraining) {
-      this.#ended.record(admission, { reason: 'over-capacity', outcome: 'failed' });
-      throw new LimitError('Call not placed: the server is draining.');
-    }
-    if (this.isOverloaded) {
-      this.#ended.record(admission, { reason: 'over-capacity', outcome: 'failed' });
-      throw new LimitError('Call not placed: the server is overloaded.');
-    }
-    if (isFull) {
-      this.#ended.record(admission, { reason: 'over-capacity', outcome: 'failed' });
-      throw new LimitError(`Call not placed: all ${maxCalls} calls that maxCalls allows are up.`);
-    }
+    if (this.#isDraining) throw refusal('over-capacity', 'the server is draining.');
+    if (this.isOverloaded) throw refusal('over-capacity', 'the server is overloaded.');
+    if (isFull) throw refusal('over-capacity', `all ${maxCalls} calls that maxCalls allows are up.`);
     const exhausted = this.budget?.exhausted;
-    if (exhausted !== undefined) {
-      this.#ended.record(admission, { reason: 'budget', outcome: 'failed' });
-      throw new LimitError(`Call not placed: budget.${exhausted} is used up.`);
-    }
+    if (exhausted !== undefined) throw refusal('budget', `budget.${exhausted} is used up.`);
     const ended = this.#records.ended(admission.callId);
     const session = this.#open({ admission, byStream: false, host: undefined, outbound: request });
     await session.place();

@@ -10,11 +10,14 @@ import {
   type FloorState,
   hasMore,
   isAside,
+  isHeardOut,
   isHeld,
   isOpposed,
+  isUnsaid,
   isWanted,
   type Manner,
   type Next,
+  outcomesOf,
   requestsIn,
   restOf,
   type Resumption,
@@ -46,23 +49,27 @@ export function stepFloor(
   view: View,
   policy: FloorPolicy,
 ): Step {
-  return withOutcomes(state, input, stepped(state, input, view, policy));
+  return withOutcomes(state, input, stepped(state, input, view, policy), policy);
 }
 
-/** What becomes of a request that goes with the call is for the owner of the call to tell. */
-function withOutcomes(before: FloorState, input: FloorInput, step: Step): Step {
+/** What becomes of a request that goes with the call is for the owner of the call to tell, and in a takeover for `leaves`. */
+function withOutcomes(before: FloorState, input: FloorInput, step: Step, policy: FloorPolicy): Step {
   const { phase } = step.state.floor;
-  if (phase === 'ending' || phase === 'over') return step;
+  const isFinished = input.type === 'finished';
+  if (phase === 'over' || (phase === 'ending' && !isFinished)) return step;
   const asked = requestsIn(before);
   if (asked.length === 0) return step;
+  const utterance = utteranceOf(before);
+  // What it leads to follows.
+  if (isFinished && isAside(utterance)) return step;
   const left = requestsIn(step.state);
   const gone = asked.filter((id) => !left.includes(id));
   if (gone.length === 0) return step;
   const account = input.type === 'stopped' ? input.account : null;
-  const isHeardOut = account !== null && account.heard !== '' && account.unheard === '';
-  const outcome = input.type === 'finished' || isHeardOut ? 'heard' : 'interrupted';
-  const told = gone.map((id): FloorEffect => ({ type: 'requested', id, outcome }));
-  return { state: step.state, effects: [...step.effects, ...told] };
+  const isHeard = isFinished
+    ? utterance?.isConcluded !== true || isHeardOut(utterance, { ...input.answer, unheard: '' }, policy)
+    : account !== null && isHeardOut(utterance, account, policy);
+  return { state: step.state, effects: [...step.effects, ...outcomesOf(gone, { utterance, isHeard })] };
 }
 
 function stepped(
@@ -154,14 +161,24 @@ function stepped(
         // Who answers them now answers what a request had put off as well.
         const isAnswered = utterance === undefined || utterance.manner.request !== undefined;
         const isCallerOwed = state.isCallerOwed && !isAnswered;
-        const next = { ...state, idle, isCallerOwed };
-        return { state: next, effects: [...effects, { type: 'expect-answer', agoMs }] };
+        const expects: FloorEffect = { type: 'expect-answer', agoMs };
+        // A tool was called in the place of the words: the answer is none of them.
+        const isReplaced = isUnsaid(state) && view.awaitsTools && !view.isAwaited;
+        const left = isReplaced ? stop({ kind: 'nothing' }, effects) : { state, effects };
+        return {
+          state: { ...left.state, idle, isCallerOwed },
+          effects: [...left.effects, expects],
+        };
       }
-      if (utterance !== undefined && !postpones) return unchanged({ ...state, idle, isCallerOwed: true });
+      // What was to be said, and has no sound yet, is said first.
+      if (utterance !== undefined && (!postpones || isUnsaid(state)))
+        return { state: { ...state, idle, isCallerOwed: true }, effects };
       return { state: { ...state, idle }, effects: [...effects, { type: 'respond' }] };
     }
     case 'cut-off':
       return stop({ kind: 'nothing' });
+    case 'gives-up':
+      return policy.endsTurns && floor.phase !== 'held' ? stop({ kind: 'leave' }) : unchanged(ending(state));
     case 'began':
       return began(state, view);
     case 'results':
@@ -176,10 +193,11 @@ function stepped(
       if (hasMore(view.caller)) return stop({ kind: 'answer', times });
       if (!utterance.isPaused) return unchanged(state);
       if (utterance.isWhole) return stop({ kind: 'answer', times });
-      // What it has not thought of yet would be lost.
+      // What it has not thought of yet would be lost. Who has heard nothing of it goes on waiting for it.
+      const wordless: readonly FloorEffect[] = floor.phase === 'thinking' ? [] : [{ type: 'wordless' }];
       return {
         state: withUtterance(state, { isPaused: false }),
-        effects: [{ type: 'heard-nothing' }, { type: 'go-on' }, { type: 'wordless' }],
+        effects: [{ type: 'heard-nothing' }, { type: 'go-on' }, ...wordless],
       };
     }
 
@@ -220,10 +238,15 @@ function stepped(
     }
     case 'goes-on':
       return { state: withUtterance(state, { isPaused: false }), effects: [{ type: 'go-on' }] };
+    case 'apologizes': {
+      const concluded = withUtterance(state, { isPaused: false, isConcluded: true });
+      return { state: concluded, effects: [{ type: 'go-on' }] };
+    }
 
     case 'hold': {
       // Whoever forgets nothing needs no words of the rest but those that it was told to say.
-      const isCut = policy.endsTurns && (view.isAwaited || (utterance !== undefined && !view.isCaughtUp));
+      const isUnheard = utterance !== undefined && (!view.isCaughtUp || isUnsaid(state));
+      const isCut = policy.endsTurns && (view.isAwaited || isUnheard);
       const { text = null, manner = {} } = utterance ?? {};
       const owed = isCut && text !== null ? { text, manner, isOwn: true } : null;
       // What was said is over, and who is told of that holds the call before the caller is answered.
@@ -259,6 +282,7 @@ const IN_A_HOLD: readonly FloorInput['type'][] = [
   'began',
   'results',
   'failing',
+  'gives-up',
   'ending',
   'end',
 ];
@@ -302,19 +326,20 @@ function listening(state: FloorState, rest: Unsaid | null): FloorState {
   return { ...state, floor: floor.phase === 'held' ? { ...floor, rest } : { phase: 'listening', rest } };
 }
 
-function ending(state: FloorState): FloorState {
+function ending(state: FloorState, hangUpFor?: AgentEnd): FloorState {
   const floor: Floor = {
     phase: 'ending',
     utterance: utteranceOf(state) ?? null,
     rest: restOf(state.floor),
     isHeld: isHeld(state),
+    ...(hangUpFor && { hangUpFor }),
   };
   return { ...state, floor, idle: idlePaused(state.idle) };
 }
 
 /** Nothing that happens before it is done changes that it is. */
 function hangUp(state: FloorState, reason: AgentEnd): Step {
-  return { state: ending(state), effects: [{ type: 'hang-up', isOutside: true, reason }] };
+  return { state: ending(state, reason), effects: [{ type: 'hang-up', isOutside: true, reason }] };
 }
 
 /** Effects first, then what follows on the state that they leave. */
@@ -431,7 +456,9 @@ function stopped(
 ): Step {
   const { utterance, rest, next } = floor;
   const isPutOff = next.kind === 'request' && !next.awaitsTools && utterance?.text === null;
+  const isLeft = next.kind === 'leave';
   if (account === null) {
+    if (isLeft) return unchanged(ending(state));
     const left = withUnbegun(next, utterance, policy);
     const isCallerOwed = state.isCallerOwed || isPutOff;
     return follow({ ...listening(state, rest), isCallerOwed }, { at, next: left }, view, policy);
@@ -455,8 +482,9 @@ function stopped(
     isOwed: account.isOwed || (view.turn.isOwed && isUnheard),
     hasNews: view.turn.hasNews,
   };
-  // An answer is given anew. What somebody outside asked for is no answer.
-  const isAnswer = utterance?.manner.request === undefined || !isHold;
+  if (isLeft) return { state: ending(state), effects };
+  // An answer is given anew. What somebody outside wants is no answer.
+  const isAnswer = !isHold || !isWanted(utterance);
   const untold = isUnheard && !isHold ? newsOf(utterance) : null;
   const wanted = untold ?? (isHold || utterance === null ? null : wantedBehind(utterance.manner));
   const cut =
@@ -465,7 +493,10 @@ function stopped(
   const left = isAgain ? rest : restOfCut(cut, floor, account, policy);
   const isCallerOwed = state.isCallerOwed || (isPutOff && (isUnheard || account.isOwed));
   const silent = { ...listening(cut, left), idle, isCallerOwed };
-  return after(effects, follow(silent, { at, next }, { ...view, turn }, policy));
+  // What was heard to its end in this moment is not said again.
+  const isOver = isHold && !isAside(utterance) && isHeardOut(utterance, account, policy);
+  const then = isOver ? { ...next, owed: null } : next;
+  return after(effects, follow(silent, { at, next: then }, { ...view, turn }, policy));
 }
 
 /** Who is told that something begins may hold the call in that moment: all of it is owed. */
@@ -501,6 +532,7 @@ function follow(
 ): Step {
   switch (next.kind) {
     case 'nothing':
+    case 'leave':
       return unchanged(state);
     case 'hold': {
       const rest = next.owed ?? restOf(state.floor);
@@ -536,8 +568,11 @@ function uninterruptible(
 
 function answerKeys(state: FloorState, view: View): Step {
   const tell: FloorEffect = { type: 'tell-keys' };
-  if (utteranceOf(state) !== undefined) return { state: { ...state, isCallerOwed: true }, effects: [tell] };
   const postpone: readonly FloorEffect[] = view.awaitsTools ? [{ type: 'postpone-tools' }] : [];
+  if (utteranceOf(state) !== undefined) {
+    const effects = isUnsaid(state) ? [tell, ...postpone] : [tell];
+    return { state: { ...state, isCallerOwed: true }, effects };
+  }
   return { state, effects: [tell, ...postpone, { type: 'respond' }] };
 }
 
@@ -565,9 +600,9 @@ function results(state: FloorState, { isCurrent }: { isCurrent: boolean }, view:
     return unchanged({ ...state, floor: { ...floor, owes: { ...floor.owes, results: true } } });
   const ends = utteranceOf(state)?.manner.ends;
   if (ends === 'agent-hangup') return unchanged(state);
-  // Who waits for a result is not idle. A request is said first.
+  // Who waits for a result is not idle. A request is said first, and so is what has no sound yet.
   const isRequested = utteranceOf(state)?.manner.request !== undefined;
-  if (ends === 'idle' || isRequested) return unchanged({ ...state, isCallerOwed: true });
+  if (ends === 'idle' || isRequested || isUnsaid(state)) return unchanged({ ...state, isCallerOwed: true });
   return isCurrent || !view.caller.isSounding ? { state, effects: [{ type: 'respond' }] } : unchanged(state);
 }
 
@@ -583,11 +618,13 @@ function over(said: FloorState, at: Ms, view: View, policy: FloorPolicy): Step {
   if (manner.ends === 'agent-hangup') return hangUp(state, manner.ends);
   if (state.isCallerOwed && policy.endsTurns)
     return { state: { ...state, isCallerOwed: false }, effects: [{ type: 'respond' }] };
-  if (hasMore(caller) && !caller.isSounding) return takeUp(state, at, view, policy);
+  if (hasMore(caller) && !caller.isSounding && view.isListening) return takeUp(state, at, view, policy);
   if ((isOwed(view) || state.isCallerOwed) && !caller.isSounding) return answerAgain(state, view);
   if (leadsTo === 'answer' && policy.endsTurns) return { state, effects: [{ type: 'respond' }] };
   if (typeof leadsTo === 'object') return leadOn(state, leadsTo, view, policy);
-  if (manner.ends === 'idle' && !isOpposed(state, caller)) return hangUp(state, manner.ends);
+  // Where nobody hears them, nobody answers what the caller has to say either.
+  if (manner.ends === 'idle' && !(view.isListening && isOpposed(state, caller)))
+    return hangUp(state, manner.ends);
   return sayRequest({ ...state, idle: idleWaits(state.idle, at, policy.idle) }, view, policy);
 }
 
@@ -610,11 +647,17 @@ function withWanted(state: FloorState, wanted: Unsaid, { behind }: { behind: num
 
 /** An aside was heard. Who makes a sound may have words that come first. */
 function leadOn(state: FloorState, words: Unsaid, view: View, policy: FloorPolicy): Step {
-  if (view.caller.isSounding && !policy.endsTurns) return unchanged(listening(state, words));
+  if (view.caller.isSounding && !policy.endsTurns) {
+    const silent = listening(state, null);
+    return unchanged(isWanted(words) ? withWanted(silent, words, { behind: 0 }) : listening(silent, words));
+  }
   return after(uninterruptible(words, policy, { value: false }), sayOn(listening(state, null), words, view));
 }
 
-/** After a hold: words that came before it are answered, and what it cut off is said after all where that is wanted. */
+/**
+ * After a hold: what it cut off is said after all where that is wanted, behind an answer that is owed to the caller. What somebody outside wants is
+ * said before that.
+ */
 function resume(
   state: FloorState,
   { at, how }: { at: Ms; how: Resumption },
@@ -644,15 +687,17 @@ function resume(
     // A caller who was not transferred is told so.
     return after(closed, isOwed(view) ? answerAgain(waiting, view) : sayRequest(waiting, view, policy));
   }
+  const update = uninterruptible(rest, policy, { value: false });
+  if (rest !== null && (isWanted(rest) || wantedBehind(rest.manner) !== null)) {
+    const isCallerOwed = back.isCallerOwed || owes.answer || owes.results;
+    return after(update, sayOn({ ...back, isCallerOwed }, rest, view));
+  }
   const isPostponed = owes.answer && !policy.endsTurns;
   if (isPostponed) return answerAgain({ ...listening(back, null), isCallerOwed: true }, view);
   if (owes.results || owes.answer) return { state: listening(back, null), effects: [{ type: 'respond' }] };
   if (hasMore(view.caller)) return takeUp(back, at, view, policy);
-  const isRequest = rest?.manner.request !== undefined;
-  if (!isRequest && (isOwed(view) || (view.turn.userText ?? '') !== '')) return answerAgain(back, view);
-  if (rest === null) return sayRequest(back, view, policy);
-  const update = uninterruptible(rest, policy, { value: false });
-  return after(update, sayOn(back, rest, view));
+  if (isOwed(view) || (view.turn.userText ?? '') !== '') return answerAgain(back, view);
+  return rest === null ? sayRequest(back, view, policy) : after(update, sayOn(back, rest, view));
 }
 
 function due(state: FloorState, at: Ms, view: View, policy: FloorPolicy): Step {

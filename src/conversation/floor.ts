@@ -46,6 +46,8 @@ export interface Utterance {
   readonly isPaused: boolean;
   /** All of its words are known. */
   readonly isWhole: boolean;
+  /** An apology is said in the place of the rest. @default false */
+  readonly isConcluded?: boolean;
 }
 
 /** Who has the floor. Each phase holds what only it has. */
@@ -77,12 +79,16 @@ export type Floor =
       readonly rest: Unsaid | null;
       /** Nobody listened already. @default false */
       readonly isHeld?: boolean;
+      /** Why it is hung up, where that is decided: whoever goes on with the call does it. @default it is not */
+      readonly hangUpFor?: AgentEnd;
     }
   | { readonly phase: 'over' };
 
 /** What follows on a stop. */
 export type Next =
   | { readonly kind: 'nothing' | 'keys' | 'take-up' }
+  /** What was being said stays, for whoever goes on. */
+  | { readonly kind: 'leave' }
   | { readonly kind: 'hold'; readonly owed: Unsaid | null; readonly isAnswerOwed: boolean }
   /** The first request is said. `awaitsTools`: an answer follows by itself when they have their results. */
   | { readonly kind: 'request'; readonly awaitsTools: boolean }
@@ -144,6 +150,8 @@ export interface View {
     /** They have said, or pressed, something that no turn has taken. */
     readonly hasText: boolean;
     readonly hasKeys: boolean;
+    /** They press keys, and there may be more. */
+    readonly isPressing: boolean;
     readonly isSounding: boolean;
     /** They make a sound, or words are still expected of one. */
     readonly isActive: boolean;
@@ -210,18 +218,20 @@ export type FloorInput =
   /** The caller can hear the utterance; all of its words are known; the call is to end with it. */
   | { readonly type: 'audible' | 'whole' | 'ends' }
   /** All of the utterance was heard. */
-  | { readonly type: 'finished' }
+  | { readonly type: 'finished'; readonly answer: { readonly heard: string } }
   /** Nothing more comes of the utterance: the floor is the caller's. */
   | { readonly type: 'over' }
   /** What was asked for by `stop`; null where nothing was being said. */
   | { readonly type: 'stopped'; readonly account: Account | null }
   /** A tool has given a result that no answer waits for. */
   | { readonly type: 'news' }
-  /** Whatever has silenced the agent, it goes on. */
-  | { readonly type: 'goes-on' }
+  /** Whatever has silenced the agent, it goes on, or (`apologizes`) says so in the place of the rest. */
+  | { readonly type: 'goes-on' | 'apologizes' }
   | { readonly type: 'hold' }
   | { readonly type: 'resume'; readonly how: Resumption }
   | { readonly type: 'due' }
+  /** Another driver goes on: what is said is cut off in this moment, and stays for that one. */
+  | { readonly type: 'gives-up' }
   /** The call cannot go on (`failing`), it is to end (`ending`), or there is nothing left of it. */
   | { readonly type: 'failing' | 'ending' | 'end' };
 
@@ -314,6 +324,11 @@ export function isHeld({ floor }: FloorState): boolean {
   }
 }
 
+/** Somebody was told to say it, word for word, and the caller has heard nothing of it. */
+export function isUnsaid({ floor }: FloorState): boolean {
+  return floor.phase === 'thinking' && floor.utterance.text !== null;
+}
+
 /** True where there is something that the caller may interrupt. */
 export function yields(state: FloorState, at: Ms, policy: FloorPolicy): boolean {
   const utterance = utteranceOf(state);
@@ -330,8 +345,9 @@ export function deadlineOf({ idle }: FloorState): Ms | null {
   return idle.dueAt;
 }
 
-/** True while what is said is what the call ends with, and nobody has to be heard before it does. */
+/** True while what is said is what the call ends with, and nobody has to be heard before it does; and once a hang-up is decided. */
 export function isLeaving(state: FloorState, { caller }: Pick<View, 'caller'>): boolean {
+  if (hangUpIn(state.floor) !== undefined) return true;
   const utterance = utteranceOf(state);
   if (utterance === undefined) return false;
   const { ends } = utterance.manner;
@@ -383,15 +399,21 @@ export function unsaidOf(utterance: Utterance | undefined, manner: Manner, accou
   return toUnsaid(account, goodbye ?? unheard, manner);
 }
 
-/** The goodbye that is left to say; undefined where the call goes on. Who has said something all the same is answered first. */
+/** The goodbye that is left to say; undefined where the call goes on: a caller who was taken for silent, and has said something all the same, is answered. */
 export function goodbyeOf(unsaid: Unsaid | null, { caller }: Pick<View, 'caller'>): Goodbye | undefined {
   const reason = unsaid?.manner.ends;
   if (unsaid === null || reason === undefined || (reason === 'idle' && hasMore(caller))) return undefined;
   return { text: unsaid.text, reason };
 }
 
+/** The hang-up that is decided, and may not be done yet. Undefined where none is. */
+export function hangUpIn(floor: Floor): Goodbye | undefined {
+  const reason = floor.phase === 'ending' ? floor.hangUpFor : undefined;
+  return reason && { text: '', reason };
+}
+
 export function isOpposed({ isCallerOwed }: FloorState, caller: View['caller']): boolean {
-  return isCallerOwed || hasMore(caller) || caller.isSounding;
+  return isCallerOwed || hasMore(caller) || caller.isPressing || caller.isSounding;
 }
 
 export function toUnsaid({ goodbye }: Account, text: string, manner: Manner): Unsaid | null {
@@ -400,19 +422,46 @@ export function toUnsaid({ goodbye }: Account, text: string, manner: Manner): Un
   return { text, manner: { ...manner, cutsIn: false, ...(ends && { ends }) } };
 }
 
-/** IDs of what was asked for from outside and is still to be said, or to be said on. */
+/** IDs of what was asked for from outside and is still to be said, or to be said on, maybe behind an aside. Each once. */
 export function requestsIn(state: FloorState): string[] {
   const { floor, requests } = state;
   const owed = floor.phase === 'stopping' && floor.next.kind === 'hold' ? floor.next.owed : null;
   const ids: string[] = [];
   const note = (words: Pick<Utterance, 'manner'> | null | undefined) => {
-    if (words?.manner.request !== undefined) ids.push(words.manner.request);
+    const request = owedOf(words ?? null)?.manner.request;
+    if (request !== undefined) ids.push(request);
   };
   for (const each of requests) note(each);
   note(utteranceOf(state));
   note(restOf(floor));
   note(owed);
-  return ids;
+  return ids.filter((id, place) => ids.indexOf(id) === place);
+}
+
+/** What became of requests that are `gone`. `isHeard`: what was being said, which may be one of them, was heard to its end. */
+export function outcomesOf(
+  gone: readonly string[],
+  { utterance, isHeard }: { readonly utterance: Utterance | undefined; readonly isHeard: boolean },
+): readonly Extract<FloorEffect, { type: 'requested' }>[] {
+  return gone.map((id) => {
+    const isSaid = id === utterance?.manner.request;
+    return { type: 'requested', id, outcome: isSaid && isHeard ? 'heard' : 'interrupted' };
+  });
+}
+
+/** All of the words were heard. Whoever says them in its own way tells nothing of what it has not said. */
+export function isHeardOut(
+  utterance: Pick<Utterance, 'text' | 'isConcluded'> | null | undefined,
+  { heard, unheard }: Pick<Account, 'heard' | 'unheard'>,
+  { endsTurns }: Pick<FloorPolicy, 'endsTurns'>,
+): boolean {
+  if (utterance?.isConcluded === true) return utterance.text !== null && heard.startsWith(utterance.text);
+  return heard !== '' && unheard === '' && (!endsTurns || heard === utterance?.text);
+}
+
+/** Nobody has begun to say anything with this state. */
+export function isUnbegun({ nextId }: FloorState): boolean {
+  return nextId === NOBODY_SPEAKS.nextId;
 }
 
 export function restOf(floor: Floor): Unsaid | null {

@@ -21,7 +21,7 @@ export const LIMITS = {
     replaceableMs: REPLACEABLE_MS,
     /** Left to the voice, to apologize for a model that hangs, or for words that came at the last moment. */
     voiceMs: 400,
-    /** With less left of it a third engine is not begun: the carrier apologizes. */
+    /** With less left of it a third engine is not begun: the carrier apologizes. More than `lastMs - replaceableMs`, when a second one mostly begins, would leave no third one any time. */
     minThirdMs: 1200,
     /** A provider that has used it up is found by then: what is longer was for nothing, or for the application. */
     lateMs: 1000,

@@ -7,7 +7,11 @@ import {
   type FloorState,
   type Goodbye,
   goodbyeOf,
+  hangUpIn,
+  isAside,
   isCertain,
+  isUnbegun,
+  isUnsaid,
   isWanted,
   isWordForWord,
   NOBODY_SPEAKS,
@@ -76,10 +80,27 @@ export interface ConversationState {
   readonly unheardSince: Ms | null;
   /** Since when the caller has waited, or a part of the driver before this one was of no use to them; null where neither is so. */
   readonly troubledSince: Ms | null;
+  /** How it stood as a driver gave it up that hears the caller by itself. @default none has */
+  readonly standing?: Standing | undefined;
   /** Of a session at a provider that knows all of this, as it was said and heard. @default there is none, or it knows otherwise */
   readonly session?: SessionHandle | undefined;
   /** @default the caller is with the agent that the call began with */
   readonly handoffs?: Handoffs | undefined;
+}
+
+/** What nobody can tell any more once what was being said is cut off. */
+export interface Standing {
+  /** The agent owed something, or was in the middle of it. */
+  readonly isBusy: boolean;
+  /** Since when the caller had waited, or there was no connection; null where neither is so. */
+  readonly troubledSince: Ms | null;
+  /** Of what was being said. */
+  readonly heard: string;
+  readonly unheard: string;
+  /** It was an answer, and its beginning was heard. */
+  readonly isHalfHeard: boolean;
+  /** It was words that nobody had to be asked for, and the caller had heard nothing of them. */
+  readonly isUnsaid: boolean;
 }
 
 /** What is known of a conversation as its driver leaves it, beside the state. Of several times the earliest counts. */
@@ -90,6 +111,8 @@ export interface Leaving {
   readonly goodbye: Goodbye | undefined;
   /** What is left of words that nobody has to be asked for. @default nothing */
   readonly rest?: Unsaid | null;
+  /** It comes before an answer that is owed: the caller had heard nothing of it. @default false */
+  readonly isRestFirst?: boolean | undefined;
   /** What the caller said last has no text: what they are to be answered is heard again. @default false */
   readonly isUnheard?: boolean | undefined;
   readonly unheardSince: readonly (Ms | null | undefined)[];
@@ -154,12 +177,13 @@ export function leftBy(
   leaving: Leaving,
 ): ConversationState {
   const hasGreeting = owed.kind === 'greeting';
-  const next = owedIn(historyOf(turns), { ...leaving, hasGreeting });
-  const { rest = null } = leaving;
+  const next = owedIn(turns, { ...leaving, hasGreeting });
+  const { rest = null, isRestFirst = false } = leaving;
   // What somebody outside wants said is said behind what is owed first.
   const isWaiting = rest !== null && isWanted(rest) && next.kind !== 'rest';
   const requests = isWaiting ? [rest, ...floor.requests] : floor.requests;
-  const isCallerOwed = floor.isCallerOwed && next.kind === 'rest' && isWanted(rest);
+  const isBefore = isRestFirst && isUnanswered(turns);
+  const isCallerOwed = next.kind === 'rest' && (isBefore || (floor.isCallerOwed && isWanted(rest)));
   return {
     ...begun({ hasGreeting }),
     floor: { ...NOBODY_SPEAKS, requests, isCallerOwed },
@@ -188,11 +212,12 @@ export interface Restored {
  * ran are lost with it, but for those that may be run again, which the next driver does. What the caller heard of the answer that was on is what they were known to have heard.
  */
 export function restored(
-  state: ConversationState,
+  stored: ConversationState,
   { at, transcribesCaller }: { at: Moment; transcribesCaller: boolean },
 ): Restored {
+  const state = withoutCutOff(stored);
   const { floor, isCallerOwed } = state.floor;
-  const { turns, untaken, watch, owed } = state;
+  const { turns, untaken, watch } = state;
   const utterance = utteranceOf(state.floor);
   const { heard = '', told = '', isAside: isInAside = false } = turns.open ?? {};
   // Of an answer no more is known than what is being said.
@@ -211,17 +236,19 @@ export function restored(
   const left = givenUpWith(turns, { end, untaken, isBehind: heard !== '' }, { transcribesCaller });
   const lost = toolsLost(left.turns, repeatableIn(left.turns));
   // Whoever was to say first what is owed has said nothing.
-  const before = state.floor.nextId === NOBODY_SPEAKS.nextId ? state : undefined;
+  const before = isUnbegun(state.floor) ? state : undefined;
   const unsaid = unsaidIn(state, account);
-  const hasWords = untaken.entries.length > 0 || untaken.keys !== '' || untaken.isWordless;
+  const isUnfinished = untaken.isPressing || untaken.ended !== null;
+  const hasWords = untaken.entries.length > 0 || untaken.keys !== '' || untaken.isWordless || isUnfinished;
   const hasText = isCallerOwed || turns.words.speakingSince !== null || hasWords;
-  const caller = { hasText, hasKeys: false, isSounding: false, isActive: false };
+  const caller = { hasText, hasKeys: false, isPressing: false, isSounding: false, isActive: false };
   const isSpeaking = owesMore(utterance) || ('rest' in floor && owesMore(floor.rest));
   const owes = floor.phase === 'held' && (floor.owes.answer || floor.owes.results);
   const isAwaited = isCallerOwed || turns.isOwed || watch.owed !== null || before?.owed.kind === 'answer';
   // Who has heard the beginning of an answer to it is told the rest.
   const isUnheard = left.isUnheard && !isAnswered;
-  const isTalking = turns.words.speakingSince !== null || untaken.entries.some(({ final }) => !final);
+  const isTalking =
+    turns.words.speakingSince !== null || isUnfinished || untaken.entries.some(({ final }) => !final);
   const isCallerCutOff = isUnheard || isTalking || untaken.isWordless;
   const facts = [...left.facts, ...lost.facts];
   const next = leftBy(
@@ -229,7 +256,8 @@ export function restored(
     {
       isCutOff: isSpeaking || owes || isAwaited || newsIn(lost.turns).length > 0,
       goodbye:
-        before !== undefined && owed.kind === 'goodbye' && !hasWords ? owed : goodbyeOf(unsaid, { caller }),
+        hangUpIn(floor) ??
+        goodbyeOf(unsaid ?? (before === undefined ? null : owedGoodbye(before)), { caller }),
       rest: before?.owed.kind === 'rest' ? before.owed : isWordForWord(state.floor) ? unsaid : null,
       isUnheard,
       unheardSince: [left.since, watch.lost?.since, before?.unheardSince],
@@ -240,6 +268,13 @@ export function restored(
   const isAtRest = next.owed.kind === 'nothing' && !isCallerCutOff && facts.length === 0 && !hasTools;
   const session = isAtRest ? validIn(state.session, at) : undefined;
   return { facts, isCallerCutOff, state: next, session };
+}
+
+/** What a driver was saying that has given the call up is over. */
+function withoutCutOff(state: ConversationState): ConversationState {
+  const { floor, standing } = state;
+  if (standing === undefined || floor.floor.phase !== 'ending') return state;
+  return { ...state, floor: { ...floor, floor: { ...floor.floor, utterance: null } } };
 }
 
 const HANDLE: SessionHandle = { handle: '', settingsDigest: '', expiresAt: 0 };
@@ -286,8 +321,8 @@ function saidBy(turns: Turns, { entries, keys }: Untaken, at: Moment): Change {
 }
 
 /** What is left to say word for word; of what the call ends with that may be nothing. Null where the caller is answered anew. */
-function unsaidIn({ floor: state, turns, watch }: ConversationState, account: AnswerAccount): Unsaid | null {
-  const { floor, manner, isCallerOwed } = state;
+function unsaidIn({ floor: state, turns }: ConversationState, account: AnswerAccount): Unsaid | null {
+  const { floor, manner } = state;
   const utterance = utteranceOf(state);
   if (utterance !== undefined) {
     const isKnown = utterance.text !== null || turns.open?.told !== '';
@@ -295,8 +330,12 @@ function unsaidIn({ floor: state, turns, watch }: ConversationState, account: An
     return unsaidOf(utterance, manner, { ...account, rest: '', goodbye });
   }
   if (floor.phase === 'held' || ('rest' in floor && isCertain(floor.rest))) return owedOf(floor.rest);
-  const isOver = floor.phase === 'ending' && turns.open === null && manner.ends !== undefined;
-  return isOver && !isCallerOwed && watch.owed === null ? { text: '', manner } : null;
+  return null;
+}
+
+/** The goodbye that whoever began with this state was to say first. */
+export function owedGoodbye({ owed }: Pick<ConversationState, 'owed'>): Unsaid | null {
+  return owed.kind === 'goodbye' ? { text: owed.text, manner: { ends: owed.reason } } : null;
 }
 
 /** When one of the parts is to be told that it is time; null while nothing is due. */
@@ -323,18 +362,44 @@ export function deadlineOfPart({ turns, floor, watch, trouble }: ConversationSta
   }
 }
 
+/** How it stands before what is being said is cut off. */
+export function standingIn({ floor: state, watch }: ConversationState): Standing {
+  const { floor, isCallerOwed } = state;
+  const utterance = utteranceOf(state);
+  const owes = floor.phase === 'held' && (owesMore(floor.rest) || floor.owes.answer || floor.owes.results);
+  const isSpeaking = utterance !== undefined || watch.owed !== null || owes;
+  const isOwing = isAside(utterance) ? owesMore(utterance) : isSpeaking;
+  return {
+    isBusy: isOwing || isCallerOwed,
+    troubledSince: earliest([watch.wait.since, watch.lost?.since]),
+    heard: '',
+    unheard: '',
+    isHalfHeard: false,
+    isUnsaid: isUnsaid(state),
+  };
+}
+
+function lastIn(turns: Turns): ChatMessage | undefined {
+  return historyOf(turns).findLast(({ role }) => role !== 'system');
+}
+
+/** Something was said or called behind which no answer was given. */
+function isUnanswered(turns: Turns): boolean {
+  const last = lastIn(turns);
+  return last !== undefined && (last.role !== 'assistant' || last.toolCalls !== undefined);
+}
+
 function earliest(times: readonly (Ms | null | undefined)[]): Ms | null {
   const known = times.filter((at) => typeof at === 'number');
   return known.length === 0 ? null : Math.min(...known);
 }
 
-function owedIn(history: readonly ChatMessage[], leaving: Leaving & { readonly hasGreeting: boolean }): Owed {
-  const { hasGreeting, isCutOff, goodbye, rest = null, isUnheard = false } = leaving;
+function owedIn(turns: Turns, leaving: Leaving & { readonly hasGreeting: boolean }): Owed {
+  const { hasGreeting, isCutOff, goodbye, rest = null, isRestFirst = false, isUnheard = false } = leaving;
   if (goodbye !== undefined) return { kind: 'goodbye', ...goodbye };
-  const last = history.findLast(({ role }) => role !== 'system');
+  const last = lastIn(turns);
   if (last === undefined && hasGreeting) return { kind: 'greeting' };
-  const isUnanswered = last !== undefined && (last.role !== 'assistant' || last.toolCalls !== undefined);
-  if (isUnanswered) return { kind: 'answer' };
+  if (isUnanswered(turns) && !(isRestFirst && rest !== null)) return { kind: 'answer' };
   if (isUnheard) return { kind: 'nothing' };
   if (rest !== null) return { kind: 'rest', ...rest };
   return { kind: isCutOff && last !== undefined ? 'answer' : 'nothing' };

@@ -8,9 +8,11 @@ import {
   type FloorEffect,
   type FloorInput,
   type FloorPolicy,
+  hangUpIn,
   isAside,
   isHeld,
   isLeaving as isFloorLeaving,
+  isUnsaid,
   type TurnTimes,
   type Utterance,
   utteranceOf,
@@ -20,7 +22,16 @@ import { stepFloor } from './floor-step.js';
 import { type SpokenPiece, turnSpoken } from './language.js';
 import type { Milestone } from './latency.js';
 import { phaseOf, type VoiceView } from './phase.js';
-import { type ConversationState, deadlineOfPart, type Leaving, leftBy, PARTS, type Part } from './state.js';
+import {
+  type ConversationState,
+  deadlineOfPart,
+  type Leaving,
+  leftBy,
+  PARTS,
+  type Part,
+  standingIn,
+} from './state.js';
+import { leftIn, requestsLeft } from './succession.js';
 import type { Id, Moment, Settlement } from './tools.js';
 import * as troubles from './trouble.js';
 import type { Failing, Recourse, TroubleStep } from './trouble.js';
@@ -120,25 +131,18 @@ export type RecordInput =
   | { readonly type: 'tools.told'; readonly ids: readonly Id[] }
   /** The open turn is over, whatever has the floor. */
   | { readonly type: 'completed'; readonly answer: AnswerAccount; readonly interrupted: boolean }
-  /**
-   * Nobody listens to the caller any more. What they have said and nobody has answered belongs to the turn that is open, or is one of its own
-   * where somebody else goes on with the call.
-   */
-  | {
-      readonly type: 'concluded';
-      readonly answer: AnswerAccount;
-      readonly interrupted: boolean;
-      readonly isLast: boolean;
-    }
+  /** Nobody listens to the caller any more. What they have said and nobody has answered belongs to the turn that is open. */
+  | { readonly type: 'concluded'; readonly answer: AnswerAccount; readonly interrupted: boolean }
   /** Nothing is waited for any more. */
   | { readonly type: 'closed' }
-  /** Another driver goes on: the state that follows is what it begins with. */
-  | {
+  /**
+   * Another driver goes on, behind `gives-up`: the state that follows is what it begins with. What the caller has said and nobody has answered is
+   * a turn in any case. `said`: what became of what was being said, where no `stopped` has told it.
+   */
+  | ({
       readonly type: 'leaves';
-      readonly answer: AnswerAccount;
-      readonly interrupted: boolean;
-      readonly leaving: Leaving;
-    }
+      readonly said: { readonly account: Account; readonly answer: AnswerAccount } | null;
+    } & Pick<Leaving, 'unheardSince' | 'troubledSince'>)
   | {
       readonly type: 'language.heard';
       readonly pieces: readonly SpokenPiece[];
@@ -195,11 +199,17 @@ export type WaitInput =
       readonly type: 'response.ended';
       readonly answer: 'given' | 'empty' | 'none';
       readonly hasTools: boolean;
+      /** Something was said before it in the same answer. @default false */
+      readonly hasSound?: boolean;
     }
   /** The caller hears that it takes a moment. */
   | { readonly type: 'filler.said' }
+  /** Words that whoever answers was told to say have no sound, and they do something else. */
+  | { readonly type: 'unsaid' }
   /** Nothing is looked for any more. */
-  | { readonly type: 'watch.closed' };
+  | { readonly type: 'watch.closed' }
+  /** Whoever hears the caller by itself is gone, and what it has said is heard out. */
+  | { readonly type: 'unheard' };
 
 /** What has failed. */
 export type TroubleInput =
@@ -324,7 +334,7 @@ export function step(state: ConversationState, input: Input, given: Given): Step
     case 'completed':
       return withTurns(turns.complete(before, endOf(input, at), policy));
     case 'concluded':
-      return concluded(state, input, given);
+      return concluded(state, { ...input, isLast: true }, given);
     case 'closed':
       return withTurns(turns.closed(before, policy));
     case 'leaves':
@@ -334,8 +344,10 @@ export function step(state: ConversationState, input: Input, given: Given): Step
     case 'resumable':
       return unchanged({ ...state, session: input.session });
 
-    case 'starts':
-      return withWatch(starts(watch, input, given));
+    case 'starts': {
+      const unheardSince = policy.endsTurns ? (state.unheardSince ?? now) : state.unheardSince;
+      return unchanged({ ...state, watch: starts(watch, input, given), unheardSince });
+    }
     case 'wait.begun':
       return withWait(waits.beginWait(watch.wait, { ...input, at: now }));
     case 'wait.over':
@@ -349,7 +361,7 @@ export function step(state: ConversationState, input: Input, given: Given): Step
     case 'excused':
       return withWait(waits.excuse(watch.wait, { from: input.from, at: now }));
     case 'ready':
-      return withWatch(watches.ready(watch, now));
+      return unchanged({ ...state, watch: watches.ready(watch, now), unheardSince: null });
     case 'alive':
       return withWatch(watches.signs(watch, input));
     case 'connection.lost':
@@ -368,8 +380,12 @@ export function step(state: ConversationState, input: Input, given: Given): Step
       return responseEnded(state, input, given);
     case 'filler.said':
       return withWatch({ ...watch, hasFilled: true });
+    case 'unsaid':
+      return unsaid(state, at);
     case 'watch.closed':
       return withWatch(watches.closed(watch));
+    case 'unheard':
+      return unchanged({ ...state, unheardSince: state.unheardSince ?? now });
 
     case 'failed':
       return failed(state, input, given);
@@ -433,7 +449,10 @@ export function step(state: ConversationState, input: Input, given: Given): Step
     case 'ending':
     case 'end':
       return floorStep({ ...deaf(state), trouble: troubles.ended(state.trouble) }, input, given);
+    case 'gives-up':
+      return floorStep(policy.endsTurns ? { ...state, standing: standingIn(state) } : state, input, given);
     case 'stopped':
+      return stopped(state, input, given);
     case 'finished':
       return floorStep(state, input, given, input.answer);
     default:
@@ -461,7 +480,8 @@ export function isLeaving(state: ConversationState, policy: Policy): boolean {
 export function callerIn({ untaken, watch }: ConversationState, { endsTurns }: Policy): View['caller'] {
   if (!endsTurns) return callers.callerOf(untaken);
   const { isCallerSpeaking: isSounding, owed } = watch;
-  return { hasText: false, hasKeys: false, isSounding, isActive: isSounding || owed !== null };
+  const { isPressing } = untaken;
+  return { hasText: false, hasKeys: false, isPressing, isSounding, isActive: isSounding || owed !== null };
 }
 
 /** The call cannot go on. */
@@ -601,7 +621,7 @@ function carriedOut(
         : endsTurns
           ? turns.answer(before, at, policy)
           : turns.answerTo(before, { text: '', startedAt: at.wall, at }, policy);
-      return then(recorded(endsTurns ? owing(state, at) : state, opened), (next) => saying(next, effect));
+      return then(recorded(endsTurns ? toldToSay(state, at) : state, opened), (next) => saying(next, effect));
     }
     case 'answer': {
       const { taken, ...left } = takes(state);
@@ -683,6 +703,12 @@ function owing(state: ConversationState, { now }: Moment): ConversationState {
   return { ...state, watch: watches.owes(state.watch, { isAsked: true, waitedMs: 0, at: now }) };
 }
 
+/** Whoever answers is told to say something: what was special about the words before is over. */
+function toldToSay(state: ConversationState, at: Moment): ConversationState {
+  const { watch, ...rest } = owing(state, at);
+  return { ...rest, watch: { ...watch, hasFilled: false, isRepeated: false } };
+}
+
 function saying(
   state: ConversationState,
   { type, utterance }: Extract<FloorEffect, { type: 'say' | 'answer-again' }>,
@@ -751,7 +777,7 @@ function toolSettled(
 
 function concluded(
   state: ConversationState,
-  input: Extract<Input, { type: 'concluded' }>,
+  input: { readonly answer: AnswerAccount; readonly interrupted: boolean; readonly isLast: boolean },
   given: Given,
 ): Step {
   const { at, policy } = given;
@@ -770,27 +796,51 @@ function concluded(
   });
 }
 
+/** What a driver cuts off that gives the call up is kept for the next one. */
+function stopped(state: ConversationState, input: Extract<Input, { type: 'stopped' }>, given: Given): Step {
+  const done = floorStep(state, input, given, input.answer);
+  const { standing, turns: before } = state;
+  if (standing === undefined || input.account === null) return done;
+  const { heard, unheard } = input.account;
+  const isHalfHeard = before.open?.isAside === false && done.state.turns.open === null;
+  return { ...done, state: { ...done.state, standing: { ...standing, heard, unheard, isHalfHeard } } };
+}
+
+/** Keys that were to be told of as whoever was to be told of them was lost. */
+function withKeysTold(state: ConversationState, at: Moment): ConversationState {
+  const { turns: before, untaken } = state;
+  if (untaken.keys === '') return state;
+  return { ...state, turns: turns.says(before, untaken.keys, at), untaken: { ...untaken, keys: '' } };
+}
+
 /** Whoever hears the caller by itself may have missed something of them. */
-function leaves(
-  state: ConversationState,
-  input: Extract<Input, { type: 'leaves' }>,
-  { at, policy }: Given,
-): Step {
-  const { leaving } = input;
-  const left = turns.givenUp(state.turns, endOf(input, at), policy);
-  const own = policy.endsTurns ? [left.since, state.watch.lost?.since] : [];
-  return then(recorded(state, left), (next) =>
-    unchanged(
-      leftBy(next, {
+function leaves(state: ConversationState, input: Extract<Input, { type: 'leaves' }>, given: Given): Step {
+  const { at, policy } = given;
+  const { endsTurns } = policy;
+  const { standing, watch } = state;
+  const { account = null, answer = NO_ANSWER } = input.said ?? {};
+  const leaving = leftIn(state, account, { caller: callerIn(state, policy), endsTurns });
+  const interrupted = answer.unheard !== '';
+  const said = endsTurns
+    ? unchanged(withKeysTold(state, at))
+    : concluded(state, { answer, interrupted, isLast: false }, given);
+  return then(said, (from) => {
+    const end = { account: from.turns.open === null ? NO_ANSWER : answer, interrupted, at };
+    const left = turns.givenUp(from.turns, end, policy);
+    const own = endsTurns ? [left.since, watch.lost?.since, from.unheardSince] : [];
+    return then(recorded(from, left), (over) => {
+      const isOwed = over.turns.isOwed || turns.newsIn(over.turns).length > 0;
+      const next = leftBy(over, {
         ...leaving,
-        isCutOff:
-          leaving.isCutOff ||
-          (!policy.endsTurns && (next.turns.isOwed || turns.newsIn(next.turns).length > 0)),
-        isUnheard: policy.endsTurns && left.isUnheard && leaving.isUnheard !== false,
-        unheardSince: [...leaving.unheardSince, ...own],
-      }),
-    ),
-  );
+        isCutOff: leaving.isCutOff || (!endsTurns && isOwed),
+        isRestFirst: standing?.isUnsaid,
+        isUnheard: left.isUnheard && endsTurns && standing?.isHalfHeard !== true,
+        unheardSince: [...input.unheardSince, ...own],
+        troubledSince: [...input.troubledSince, standing?.troubledSince],
+      });
+      return { state: next, effects: requestsLeft(state, next, { account, endsTurns }) };
+    });
+  });
 }
 
 /** A wait that was left goes on. */
@@ -824,31 +874,51 @@ function connectionBack(
   });
 }
 
+/** Nobody else says them: they are asked for once more, and then whoever was told is given up. */
+function unsaid(state: ConversationState, { now: at }: Moment): Step {
+  const { floor, watch } = state;
+  if (!isUnsaid(floor) || watch.owed !== null) return unchanged(state);
+  if (watch.isRepeated) return { state, effects: [{ type: 'silent' }] };
+  return askedAgain(state, { text: utteranceOf(floor)?.text ?? null, at });
+}
+
+function askedAgain(state: ConversationState, { text, at }: { text: string | null; at: Ms }): Step {
+  const watch = watches.cameToNothing({ ...state.watch, isRepeated: true }, at);
+  return { state: { ...state, watch }, effects: [{ type: 'ask-again', text }] };
+}
+
 /** An answer without a sound: where one is owed it is asked for once more, and then given up. */
 function responseEnded(
   state: ConversationState,
-  { answer, hasTools }: Extract<Input, { type: 'response.ended' }>,
+  { answer, hasTools, hasSound = false }: Extract<Input, { type: 'response.ended' }>,
   { at: { now: at } }: Given,
 ): Step {
   const watch = watches.ended(state.watch, at);
   const next = { ...state, watch };
   if (answer === 'none') return unchanged(next);
   const end: Effect = { type: 'end-response' };
-  if (answer === 'given')
-    return { state: { ...next, watch: { ...watch, isRepeated: false } }, effects: [end] };
-  const text = utteranceOf(state.floor)?.text ?? null;
+  // What has a sound was said before the tools, and before a filler.
+  const wasSaid = hasTools && (hasSound || watch.hasFilled);
+  const text = wasSaid ? null : (utteranceOf(state.floor)?.text ?? null);
+  if (answer === 'given') {
+    // Who calls tools in the place of words has not said them.
+    const isRepeated = watch.isRepeated && hasTools && text !== null;
+    return { state: { ...next, watch: { ...watch, isRepeated } }, effects: [end] };
+  }
   const answered = turns.answeredIn(state.turns);
   const isSure = text !== null || hasTools || answered === 'words';
   const isRepeated = !watch.isRepeated && (isSure || answered === 'unknown');
   if (isRepeated) {
-    const asked = watches.cameToNothing({ ...watch, isRepeated }, at);
-    return { state: { ...next, watch: asked }, effects: [{ type: 'ask-again', text }, end] };
+    const asked = askedAgain(next, { text, at });
+    return { ...asked, effects: [...asked.effects, end] };
   }
   const given = { ...next, watch: { ...watch, isRepeated } };
-  return { state: given, effects: [watch.isRepeated && isSure ? { type: 'silent' } : end] };
+  return { state: given, effects: [watch.isRepeated && isSure && !hasSound ? { type: 'silent' } : end] };
 }
 
+/** Whom the agent hangs up on hears no apology any more, nor anybody else. */
 function failed(state: ConversationState, input: Extract<Input, { type: 'failed' }>, given: Given): Step {
+  if (hangUpIn(state.floor.floor) !== undefined) return unchanged(state);
   const { live, policy } = given;
   const { now: at } = given.at;
   const next = troubles.failed(state.trouble, {

@@ -412,7 +412,9 @@ export function complete(turns: Turns, { account, interrupted, at }: End, policy
     const steps = isAside ? open.steps : [...open.steps, ...answerSteps(account)];
     const speechEndedAt = wallOf(open.latency.at.speechEnded, at);
     const dueAt = at.now + LIMITS.words.textMs;
-    const over: WaitingTurn = { ...open, steps, account, interrupted, speechEndedAt, dueAt };
+    // No turn begins behind what it answers: not by a rounded millisecond, nor where nobody has told when the caller began.
+    const startedAt = Math.min(open.startedAt, speechEndedAt ?? open.startedAt);
+    const over: WaitingTurn = { ...open, startedAt, steps, account, interrupted, speechEndedAt, dueAt };
     const isOwed = account.isOwed || (next.isOwed && (isAside || account.heard === ''));
     const left: Turns = { ...next, open: null, over, heardUntil: at.now, isOwed };
     const waits = policy.transcribesCaller && saidOf(words, steps).some(({ isFinal }) => !isFinal);

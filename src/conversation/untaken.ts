@@ -20,6 +20,9 @@ export interface Untaken {
   readonly isWordless: boolean;
 }
 
+/** Words that come later than this behind a sound were not said in it, in milliseconds. */
+export const LATEST_WORDS_MS = 5000;
+
 export const NOTHING_UNTAKEN: Untaken = {
   entries: [],
   keys: '',
@@ -53,10 +56,11 @@ export function openIn({ entries }: Untaken): TranscriptEntry | undefined {
 
 /** What the floor is to know of it. */
 export function callerOf(untaken: Untaken): View['caller'] {
-  const { keys, isSounding, ended } = untaken;
+  const { keys, isPressing, isSounding, ended } = untaken;
   return {
     hasText: textOf(untaken) !== '',
     hasKeys: keys !== '',
+    isPressing,
     isSounding,
     isActive: isSounding || ended !== null,
   };
@@ -69,10 +73,13 @@ export function callerOf(untaken: Untaken): View['caller'] {
 export function sounds(untaken: Untaken, startedAt: number | undefined): Untaken {
   if (startedAt === undefined) return { ...untaken, isSounding: true };
   const isKept = untaken.ended?.isCutShort === true || untaken.ended?.isInSound === true;
+  // A sound that had no words is none of what is said long after it.
+  const hasBegun = untaken.isSounding || untaken.ended !== null || hasAny(untaken);
+  const before = untaken.startedAt ?? startedAt;
   return {
     ...untaken,
     isSounding: true,
-    startedAt: untaken.startedAt ?? startedAt,
+    startedAt: hasBegun || startedAt - before < LATEST_WORDS_MS ? before : startedAt,
     ended: isKept ? untaken.ended : null,
   };
 }
@@ -97,7 +104,12 @@ export function pressed(untaken: Untaken, keys: string): Untaken {
 
 /** Nobody listens any more: what was said and pressed stays. */
 export function unheard(untaken: Untaken): Untaken {
-  return { ...untaken, isPressing: false, isSounding: false, ended: null };
+  const startedAt = hasAny(untaken) ? untaken.startedAt : null;
+  return { ...untaken, startedAt, isPressing: false, isSounding: false, ended: null };
+}
+
+function hasAny({ entries, keys }: Untaken): boolean {
+  return entries.length > 0 || keys !== '';
 }
 
 /** A turn takes all of it, for itself (`turnIndex`). */

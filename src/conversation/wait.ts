@@ -135,10 +135,12 @@ export function excuse(wait: Wait, { from, at }: { from: Ms; at: Ms }): Wait {
   const silentSince = later(soundsUntil, since);
   const excusedMs = at - later(excusedUntil, Math.max(silentSince, from));
   if (excusedMs <= 0) return wait;
+  const granted = grantedUntil ?? at;
   return {
     ...wait,
     since: silentSince + excusedMs,
-    grantedUntil: (grantedUntil ?? at) + excusedMs,
+    // It may have been granted in this time, and nobody is granted more.
+    grantedUntil: Math.min(granted + excusedMs, Math.max(granted, at + LIMITS.answer.minMs)),
     excusedUntil: at,
   };
 }

@@ -1,5 +1,5 @@
 // What an engine begins with: a call in which nothing has happened, what another engine has left, or what another process has stored.
-import type { Goodbye, Manner, Unsaid } from '../conversation/floor.js';
+import { type Goodbye, isWanted, type Manner, type Unsaid } from '../conversation/floor.js';
 import { begun, type ConversationState, type Owed, type Restored, restored } from '../conversation/state.js';
 import type { CallFact } from '../contract/call-event.js';
 import type { CallProviders, TranscriptEntry } from '../contract/call-record.js';
@@ -93,10 +93,9 @@ function stateOf(
   };
 }
 
-/** What somebody outside asked for is said in any case, and the caller is asked behind it: two words at once leave them no time to answer. */
+/** What somebody outside wants is said in any case, and the caller is asked behind it: two words at once leave them no time to answer. */
 function askedAgain(owed: Owed, repeat: string): Owed {
-  if (owed.kind !== 'rest' || owed.manner.request === undefined)
-    return { kind: 'rest', text: repeat, manner: {} };
+  if (owed.kind !== 'rest' || !isWanted(owed)) return { kind: 'rest', text: repeat, manner: {} };
   // They may be cut off once more.
   return owed.text.endsWith(repeat) ? owed : { ...owed, text: `${owed.text} ${repeat}`.trim() };
 }

@@ -2,6 +2,7 @@
 // What happens is told here; what follows from it is decided by `conversation/step`, and done by the driver of the voice mode.
 import type { Clock } from '../base/clock.js';
 import type { CallPhase } from '../contract/call-record.js';
+import { hangUpIn, isHeld } from '../conversation/floor.js';
 import { type AgentEnd, isOutside } from '../conversation/outside.js';
 import type { VoiceView } from '../conversation/phase.js';
 import { begun, type ConversationState, deadlineOf } from '../conversation/state.js';
@@ -68,6 +69,8 @@ export class Conversation {
   readonly #facts: TurnFact[] = [];
   /** Nobody listens. Written here alone: a plain field, because it is asked for every frame. */
   isHeld: boolean;
+  /** The trouble of a provider, or the end, is all that is still looked at. The same. */
+  isTroubled: boolean;
   /** What the state is still to be told. */
   #pending: (() => void) | undefined;
   #driver: Driver | undefined;
@@ -78,7 +81,8 @@ export class Conversation {
   constructor(options: ConversationOptions) {
     this.#options = options;
     this.#state = options.state ?? begun({ hasGreeting: false });
-    this.isHeld = this.#state.floor.floor.phase === 'held';
+    this.isHeld = isHeld(this.#state.floor);
+    this.isTroubled = this.#state.trouble.phase !== 'none';
     this.#deadline = new Deadline(options.clock, () => this.#ring());
   }
 
@@ -109,6 +113,11 @@ export class Conversation {
     return this.#options.policy;
   }
 
+  /** The call is to be hung up, in a moment. */
+  get hangsUp(): boolean {
+    return hangUpIn(this.#state.floor.floor) !== undefined;
+  }
+
   /** True while the agent says what the call ends with, and nobody has to be heard before it does. */
   get isLeaving(): boolean {
     return isLeaving(this.#state, this.#options.policy);
@@ -126,11 +135,15 @@ export class Conversation {
     const at: Moment = { now: clock.now(), wall: clock.wallNow() };
     const { state, effects } = step(this.#state, input, { at, live: this.#live, policy });
     this.change(state);
-    for (const effect of effects) {
-      const written = isOutside(effect) ? this.#owner?.context.beforeOutside?.(effect) : undefined;
-      if (written === undefined) this.#perform(effect);
-      else void written.then(() => this.#owner?.attempt(() => this.#perform(effect)));
-    }
+    for (const effect of effects)
+      try {
+        this.#carryOut(effect);
+      } catch (error) {
+        // What is decided is done: nothing that fails behind it would end the call any more.
+        const hangUp = effects.slice(effects.indexOf(effect) + 1).find(({ type }) => type === 'hang-up');
+        if (hangUp !== undefined) this.#carryOut(hangUp);
+        throw error;
+      }
   }
 
   /** Something has changed that the machine is not told of, and the phase depends on. */
@@ -147,7 +160,8 @@ export class Conversation {
   /** The state of now on. */
   change(state: ConversationState): void {
     this.#state = state;
-    this.isHeld = state.floor.floor.phase === 'held';
+    this.isHeld = isHeld(state.floor);
+    this.isTroubled = state.trouble.phase !== 'none';
     this.#deadline.set(deadlineOf(state));
   }
 
@@ -158,6 +172,16 @@ export class Conversation {
 
   get #live(): Live {
     return this.#driver?.live ?? NOBODY;
+  }
+
+  #carryOut(effect: Effect): void {
+    const written = isOutside(effect) ? this.#owner?.context.beforeOutside?.(effect) : undefined;
+    if (written === undefined) {
+      this.#perform(effect);
+      return;
+    }
+    const perform = () => this.#owner?.attempt(() => this.#perform(effect));
+    void written.then(perform, perform);
   }
 
   #perform(effect: Effect): void {

@@ -21,6 +21,7 @@ import type { ConversationState } from '../conversation/state.js';
 import type { Id } from '../conversation/tools.js';
 import type { Wait } from '../conversation/wait.js';
 import type { Payee } from '../providers/remedy.js';
+import type { SpokenText } from '../providers/speech-to-text.js';
 import type { SetPhrases } from './languages/set-phrases.js';
 import type { SpokenRequest } from './spoken-request.js';
 import type { ToolRun } from './tools/tool-run.js';
@@ -101,16 +102,6 @@ export type EngineFact =
 /** Who is paid for what. `application`: what it spends is its own affair. A stage that is not there costs nothing. */
 export type Payees = Readonly<Partial<Record<PaidStage, Payee | 'application'>>>;
 
-/** Text of speech that a simulated caller is saying, sent beside the audio. */
-export interface SpokenText {
-  /** Names the utterance; partials of one utterance share it. */
-  id: string;
-  text: string;
-  final: boolean;
-  /** BCP 47 tag, where the caller tells what they speak. */
-  language?: string | undefined;
-}
-
 /** What went wrong in an engine. */
 export interface EngineFailure extends CallFailure {
   /**
@@ -120,7 +111,7 @@ export interface EngineFailure extends CallFailure {
   wait?: Wait;
   /** The part that failed. @default 'engine' */
   stage?: ProviderStage;
-  /** False where that part had little time, because others had taken it: it may be well. @default true */
+  /** False where that part had little time, because others had taken it: `countsAgainst` in `providers/circuits`. @default true */
   isFair?: boolean;
 }
 

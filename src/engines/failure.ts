@@ -2,8 +2,8 @@
 import { OffhookError, ProviderError } from '../base/errors.js';
 import { describeThrown } from '../base/log.js';
 import type { ProviderStage } from '../contract/call-record.js';
+import { countsAgainst } from '../providers/circuits.js';
 import type { EngineContext, EngineFailure } from './engine.js';
-import { LateSourceError } from './guarded-stream.js';
 import { MessageError } from './responder/responder.js';
 
 /** What failed: a stage of a pipeline, our part of it (`engine`), or a model that is all of it. */
@@ -25,7 +25,7 @@ export function isPassing(error: unknown): boolean {
 /** Foreign errors carry content, so their sentence is ours. */
 export function toFailure(part: Part, error: unknown): EngineFailure {
   const stage = part === 'model' ? 'engine' : part;
-  const fairness = error instanceof LateSourceError && !error.isFair ? { isFair: false } : {};
+  const fairness = countsAgainst(error) ? {} : { isFair: false };
   if (OffhookError.isInstance(error)) return { code: error.code, message: error.message, stage, ...fairness };
   return { code: part === 'engine' ? 'INTERNAL' : 'PROVIDER_FAILED', message: FAILED[part], stage };
 }

@@ -1,8 +1,9 @@
 // Reads what a provider or an application streams, without ever being held up by it.
+import { abandon, hearOut, iteratorOf } from '../base/async-iteration.js';
 import type { Clock, Timer } from '../base/clock.js';
-import { ProviderError } from '../base/errors.js';
 import { EventLoopTurns } from '../base/event-loop-turns.js';
 import { LIMITS } from '../conversation/limits.js';
+import { LateError } from '../providers/circuits.js';
 import type { CallersPatience } from './pipeline/caller-wait.js';
 
 export interface GuardOptions {
@@ -24,32 +25,15 @@ export interface StreamGuardOptions<T> extends GuardOptions {
   readonly late?: ((item: T) => void) | undefined;
 }
 
-/** A source was too long in coming. */
-export class LateSourceError extends ProviderError {
-  /** It has had enough time itself that this says something about it, and not about what kept the caller waiting before. */
-  readonly isFair: boolean;
-
-  constructor(sentence: string, { isFair }: { readonly isFair: boolean }) {
-    super(sentence, { status: null, retryable: true });
-    this.isFair = isFair;
-  }
-}
-
-/** How long, and for how many items, a source that was given up is still listened to. */
-const LATE_MS = 5000;
-const LATE_ITEMS = 100;
-
 /**
  * The items of `source`. Ends at once when the signal aborts, also when the source does not, and then drops whatever the
- * source still does, its rejections included. @throws LateSourceError when an item is too long in coming.
+ * source still does, its rejections included. @throws LateError when an item is too long in coming.
  */
 export async function* guardedStream<T>(
   source: AsyncIterable<T>,
   options: StreamGuardOptions<T>,
 ): AsyncGenerator<T> {
-  // A promise is no stream, which the next line says; that it may reject as well is nobody else's trouble.
-  if (source instanceof Promise) source.catch(() => {});
-  const iterator = source[Symbol.asyncIterator]();
+  const iterator = iteratorOf(source);
   const stop = stopSwitch(options.signal);
   const turns = new EventLoopTurns();
   const askedAt = options.clock.now();
@@ -73,12 +57,13 @@ export async function* guardedStream<T>(
     }
   } finally {
     stop.release();
-    if (!finished && options.late !== undefined) void hearOut(iterator, asked, options);
+    const { clock, late } = options;
+    if (!finished && late !== undefined) void hearOut(iterator, { clock, asked, late });
     else if (!finished) abandon(iterator);
   }
 }
 
-/** Runs `task` with the same guard: its value, or undefined when the signal aborts first. @throws LateSourceError when it takes too long. */
+/** Runs `task` with the same guard: its value, or undefined when the signal aborts first. @throws LateError when it takes too long. */
 export async function guardedValue<T>(task: Promise<T>, options: GuardOptions): Promise<T | undefined> {
   const stop = stopSwitch(options.signal);
   try {
@@ -101,33 +86,6 @@ function stopSwitch(signal: AbortSignal): { stopped: Promise<undefined>; release
     };
   });
   return { stopped, release };
-}
-
-/** What a source gives after it was given up. */
-async function hearOut<T>(
-  iterator: AsyncIterator<T>,
-  asked: Promise<IteratorResult<T>> | undefined,
-  options: StreamGuardOptions<T>,
-): Promise<void> {
-  let timer: Timer | undefined;
-  const over = new Promise<undefined>((resolve) => {
-    timer = options.clock.after(LATE_MS, () => resolve(undefined));
-  });
-  try {
-    let next = asked;
-    for (let count = 0; count < LATE_ITEMS; count += 1) {
-      const item = await Promise.race([next ?? iterator.next(), over]);
-      next = undefined;
-      if (item === undefined) break;
-      if (item.done === true) return;
-      options.late?.(item.value);
-    }
-    abandon(iterator);
-  } catch {
-    // It was given up: how it fails is of no interest.
-  } finally {
-    timer?.cancel();
-  }
 }
 
 /** So often patience is asked for. */
@@ -176,24 +134,15 @@ async function raced<T>(
 }
 
 /** `ms`: how long it was asked. `beforeMs`: how long the caller had heard nothing by then. */
-function tooLate(source: string, ms: number, beforeMs = 0): LateSourceError {
+function tooLate(source: string, ms: number, beforeMs = 0): LateError {
   const beforeS = toSeconds(beforeMs);
   const before = beforeS === 0 ? '' : ` (the caller had waited ${beforeS} s before it was asked)`;
   const sentence = `${source} did not answer within ${toSeconds(ms)} s${before}`;
   // Where nobody had waited before, its own time is all that there was.
-  return new LateSourceError(sentence, { isFair: beforeMs === 0 || ms >= LIMITS.model.fairMs });
+  return new LateError(sentence, { isFair: beforeMs === 0 || ms >= LIMITS.model.fairMs });
 }
 
 /** With one decimal at most. */
 function toSeconds(ms: number): number {
   return Math.round(ms / 100) / 10;
-}
-
-/** Asks a source to end, without waiting for it. */
-export function abandon(iterator: AsyncIterator<unknown>): void {
-  try {
-    iterator.return?.()?.then(undefined, () => {});
-  } catch {
-    // A source that cannot even be told to stop has nothing more to say to us.
-  }
 }

@@ -20,11 +20,6 @@ export class PressedKeys {
     this.#options = options;
   }
 
-  /** True while a further key may come. */
-  get isOpen(): boolean {
-    return this.#keys !== '';
-  }
-
   press(key: string): void {
     this.#keys += key;
     this.#timer?.cancel();

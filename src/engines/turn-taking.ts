@@ -4,6 +4,7 @@ export interface TurnTakingSettings {
   readonly silenceMs: number;
   readonly silenceAfterSentenceMs: number;
   readonly silenceAfterOpenEndMs: number;
+  /** Ends a turn whatever its text says, and also when no frames arrive. */
   readonly maxSilenceMs: number;
   readonly interruptAfterMs: number;
   readonly interruptAfterWords: number;
@@ -17,6 +18,7 @@ export interface TurnTakingSettings {
   readonly fillerAfterMs: number;
 }
 
+/** Source of the silences: what published voice agents use; people pause about 200 ms between turns. */
 export const DEFAULT_TURN_TAKING: TurnTakingSettings = {
   silenceMs: 500,
   silenceAfterSentenceMs: 300,

@@ -3,18 +3,23 @@ import type { TokenUsage } from '../providers/language-model.js';
 import type { Payee } from '../providers/remedy.js';
 import type { RecognitionUsage } from '../providers/speech-to-text.js';
 import type { SynthesisUsage } from '../providers/text-to-speech.js';
-import type { EngineContext, UsageFact, UsageQuantities } from './engine.js';
+import type { UsageFact, UsageQuantities } from './engine.js';
 
 /** More than this in one report is no use but a mistake: a day of audio, ten million tokens, a million characters. */
 const LIMITS = { seconds: 86_400, tokens: 1e7, characters: 1e6 };
 
+/** Whom it is told. */
+export interface UsageContext {
+  fact(fact: UsageFact): void;
+}
+
 /** Turns what the stages tell into facts. Numbers that are none, of a provider that miscounts, are left out, and the rest is a guess. */
 export class UsageMeter {
-  readonly #context: Pick<EngineContext, 'fact'>;
+  readonly #context: UsageContext;
   readonly #turnIndex: () => number | null;
 
   /** `turnIndex`: the turn that use without one of its own belongs to; null for none. */
-  constructor(context: Pick<EngineContext, 'fact'>, turnIndex: () => number | null) {
+  constructor(context: UsageContext, turnIndex: () => number | null) {
     this.#context = context;
     this.#turnIndex = turnIndex;
   }

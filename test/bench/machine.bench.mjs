@@ -7,20 +7,23 @@ import fc from 'fast-check';
 import ts from 'typescript';
 
 const SCHEDULES = 4000;
+const STEPS = 40;
 const GOAL = 2000;
 
 /** The play of the tests, on the built machine. */
 export async function loadPlay() {
   const folder = mkdtempSync(join(tmpdir(), 'offhook-machine-'));
   try {
-    const source = readFileSync(new URL('../conversation/play.ts', import.meta.url), 'utf8');
     const built = new URL('../../dist/', import.meta.url).href;
-    const { outputText } = ts.transpileModule(source.replaceAll('../../src/', built), {
-      compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
-    });
-    const file = join(folder, 'play.mjs');
-    writeFileSync(file, outputText);
-    return await import(pathToFileURL(file).href);
+    for (const name of ['acts', 'play']) {
+      const source = readFileSync(new URL(`../conversation/${name}.ts`, import.meta.url), 'utf8');
+      const { outputText } = ts.transpileModule(source.replaceAll('../../src/', built), {
+        compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
+      });
+      writeFileSync(join(folder, `${name}.mjs`), outputText.replaceAll("'./acts.js'", "'./acts.mjs'"));
+    }
+    const load = (/** @type {string} */ name) => import(pathToFileURL(join(folder, `${name}.mjs`)).href);
+    return { ...(await load('acts')), ...(await load('play')) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -32,7 +35,7 @@ export async function run() {
   const lasting = ACTS.filter(
     (/** @type {{ act: string }} */ { act }) => !['ends call', 'fail', 'process dies'].includes(act),
   );
-  const schedules = fc.sample(fc.array(fc.constantFrom(...lasting), { minLength: 80, maxLength: 80 }), {
+  const schedules = fc.sample(fc.array(fc.constantFrom(...lasting), { minLength: 120, maxLength: 120 }), {
     numRuns: SCHEDULES,
     seed: 1,
   });
@@ -48,10 +51,10 @@ export async function run() {
   let counted = 0;
   const startedAt = performance.now();
   for (const [index, acts] of schedules.entries()) {
-    const played = play(acts, modes[index % 2]);
+    const played = play(acts, modes[index % 2], undefined, STEPS);
     if (played.broken.length > 0) throw new Error(played.broken.join('; '));
     steps += played.steps;
-    if (played.steps >= 40) counted += 1;
+    if (played.steps >= STEPS) counted += 1;
   }
   const seconds = (performance.now() - startedAt) / 1000;
   const rate = Math.round(counted / seconds);

@@ -8,7 +8,14 @@ it.each([
   ['the caller has pressed keys', false, { hasKeys: true }, false],
   ['the caller makes a sound', false, { isSounding: true }, false],
 ] as const)('takes leave of an idle caller, or not, where %s', (_, isCallerOwed, heard, leaves) => {
-  const caller = { hasText: false, hasKeys: false, isSounding: false, isActive: false, ...heard };
+  const caller = {
+    hasText: false,
+    hasKeys: false,
+    isPressing: false,
+    isSounding: false,
+    isActive: false,
+    ...heard,
+  };
   const manner = { ends: 'idle' } as const;
   const utterance = { id: 1, manner, text: 'Goodbye.', isPaused: false, isWhole: true };
   const floor = { phase: 'speaking', utterance, audibleAt: 0 } as const;

@@ -18,7 +18,7 @@ interface Beside extends Partial<VoiceView>, Partial<Pick<View, 'isAwaited'>> {
 
 function phaseBeside(floor: Floor, beside: Beside) {
   const { isSounding = false, isActive = isSounding, isAwaited = false, ...voice } = beside;
-  const caller = { hasText: false, hasKeys: false, isSounding, isActive };
+  const caller = { hasText: false, hasKeys: false, isPressing: false, isSounding, isActive };
   return phaseOf({ floor }, { caller, isAwaited }, { isDry: false, isFilling: false, ...voice });
 }
 

@@ -3,23 +3,18 @@
 import type { TranscriptEntry } from '../../src/contract/call-record.js';
 import {
   type Account,
-  goodbyeOf,
-  isCertain,
   isHeld,
-  isWordForWord,
+  isWanted,
   owedOf,
-  owesMore,
   requestsIn,
-  restOf,
   type Unsaid,
-  unsaidOf,
   type Utterance,
   utteranceOf,
   yields,
 } from '../../src/conversation/floor.js';
 import { agentOf, handedOver, hasSaid, withAgent } from '../../src/conversation/handoffs.js';
 import { LIMITS } from '../../src/conversation/limits.js';
-import { begun, type ConversationState, deadlineOf, type Leaving } from '../../src/conversation/state.js';
+import { begun, type ConversationState, deadlineOf } from '../../src/conversation/state.js';
 import {
   callerIn,
   type Effect,
@@ -32,6 +27,7 @@ import { isTooLate, stillOwed } from '../../src/conversation/succession.js';
 import type { Recourse } from '../../src/conversation/trouble.js';
 import {
   type AnswerAccount,
+  answeredIn,
   awaitedIn,
   indexOf,
   newsIn,
@@ -42,71 +38,7 @@ import { textOf } from '../../src/conversation/untaken.js';
 import { beginWait, deadlineOf as waitDeadline, NOBODY_WAITS } from '../../src/conversation/wait.js';
 import { beginningOf, firstWordsOf } from '../../src/engines/beginning.js';
 import type { EngineContext } from '../../src/engines/engine.js';
-
-/** Something that happens. What makes no sense as things stand does not: nobody interrupts an agent who is silent. */
-export type Act =
-  | { readonly act: 'wait'; readonly ms: number }
-  | { readonly act: 'words'; readonly text: string }
-  | { readonly act: 'ask'; readonly interrupts: boolean }
-  | { readonly act: 'resume'; readonly how: 'continue' | 'listen' | 'news' }
-  | { readonly act: 'fail'; readonly stage: 'stt' | 'llm' | 'tts'; readonly isPassing: boolean }
-  | { readonly act: 'answer comes to nothing' | 'connection lost' | 'connection back' }
-  | { readonly act: 'speak' | 'fall silent' | 'say nothing' | 'press' | 'finish pressing' }
-  | { readonly act: 'interrupt' | 'doubt' | 'sign' | 'vendor interrupts' }
-  | { readonly act: 'answer begins' | 'audible' | 'heard on' | 'heard out' }
-  | { readonly act: 'call tool' | 'tool gives' | 'ends call' }
-  | { readonly act: 'hold' | 'hand off' | 'process dies' };
-
-/** What happens all the time: the simplest first. */
-const USUAL: readonly Act[] = [
-  { act: 'audible' },
-  { act: 'audible' },
-  { act: 'heard out' },
-  { act: 'heard out' },
-  { act: 'heard on' },
-  { act: 'wait', ms: 20 },
-  { act: 'wait', ms: 300 },
-  { act: 'wait', ms: 1000 },
-  { act: 'words', text: 'yes' },
-  { act: 'words', text: 'no, Friday' },
-  { act: 'speak' },
-  { act: 'fall silent' },
-  { act: 'fall silent' },
-  { act: 'say nothing' },
-  { act: 'press' },
-  { act: 'finish pressing' },
-  { act: 'interrupt' },
-  { act: 'doubt' },
-  { act: 'sign' },
-  { act: 'vendor interrupts' },
-  { act: 'answer begins' },
-  { act: 'call tool' },
-  { act: 'tool gives' },
-  { act: 'ask', interrupts: false },
-  { act: 'ask', interrupts: true },
-  { act: 'hold' },
-  { act: 'resume', how: 'continue' },
-  { act: 'resume', how: 'listen' },
-  { act: 'resume', how: 'news' },
-];
-
-/** What happens now and then, and mostly changes or ends everything. */
-const UNUSUAL: readonly Act[] = [
-  { act: 'wait', ms: 8000 },
-  { act: 'ends call' },
-  { act: 'answer comes to nothing' },
-  { act: 'connection lost' },
-  { act: 'connection back' },
-  { act: 'hand off' },
-  { act: 'process dies' },
-  { act: 'fail', stage: 'llm', isPassing: true },
-  { act: 'fail', stage: 'llm', isPassing: false },
-  { act: 'fail', stage: 'tts', isPassing: false },
-  { act: 'fail', stage: 'stt', isPassing: false },
-];
-
-/** A schedule is a series of these. */
-export const ACTS: readonly Act[] = [...USUAL, ...USUAL, ...USUAL, ...UNUSUAL];
+import { type Act, AT_BEST, CALLERS, TURN } from './acts.js';
 
 export type StepFunction = typeof step;
 
@@ -126,12 +58,16 @@ export interface Played {
   readonly steps: number;
 }
 
+type Words = Pick<Utterance, 'text' | 'manner'>;
+
 /** One thing that the agent says. */
 interface Voice {
   readonly utterance: Utterance;
   words: string[];
   /** So many of the words were heard. */
   heard: number;
+  /** So many came before tools were called. */
+  given: number;
   /** Tools that were called behind so many words. */
   readonly rounds: { readonly at: number; readonly tools: string[] }[];
   /** Tools that it waits for. */
@@ -142,28 +78,21 @@ interface Voice {
   ends: boolean;
   /** Whoever answers is at it. */
   isResponding: boolean;
+  /** Whoever was told to say it has called a tool in its place. */
+  isUnsaid: boolean;
   /** From this word on it is the apology that the call ends with. */
   apologyAt: number | undefined;
 }
 
 const NOTHING: AnswerAccount = { heard: '', unheard: '', rounds: [], heardAfter: '', isOwed: false };
 const KEYS = 'The caller pressed 1';
+const REPEAT = 'Once more, please.';
+const ACTS_TO_HANG_UP = 2;
 const FOUND = { text: 'found', error: null };
 const ANSWER_WORD = /^a\d+\.\d+$/;
 
 /** No caller waits longer: their silence, once more what an answer has in any case, and an apology that begins. */
 const LONGEST_SILENCE_MS = LIMITS.silence.lastMs + LIMITS.answer.minMs + LIMITS.apology.soundMs;
-
-/** Acts of the caller that interrupt nothing which may not be interrupted. */
-const CALLERS: readonly Act['act'][] = [
-  'press',
-  'finish pressing',
-  'interrupt',
-  'doubt',
-  'sign',
-  'fall silent',
-  'say nothing',
-];
 
 class Play {
   readonly broken: string[] = [];
@@ -180,6 +109,10 @@ class Play {
   /** It has taken the call over, and nobody has heard anything of it. */
   isUnheard = false;
   isOver = false;
+  /** It is to be hung up: the state is kept first, in the time of so many acts. */
+  hangsUpIn: number | undefined;
+  /** Nobody does anything unasked. */
+  isAtBest = false;
   /** The call ends with a failure, which another driver may take over from. */
   hasFailed = false;
   /** Words that were heard. */
@@ -187,6 +120,7 @@ class Play {
   /** The floor, and steps of the history, that were looked at. */
   lookedAt: ConversationState['floor'] | undefined;
   looked = 0;
+  lookedNews: object | undefined;
   /** Since when the caller waits for an answer to something that they have said. */
   owedSince: number | undefined;
   /** What a hold has cut off before a word of it was heard. */
@@ -203,6 +137,12 @@ class Play {
   /** Requests that were made, and those that were told of. */
   readonly asked: string[] = [];
   readonly told: string[] = [];
+  /** Those behind which the caller is asked, in the same words, what they have said. */
+  readonly askedBehind = new Set<string>();
+  /** Tools whose results were given to whoever answers. */
+  readonly known = new Set<string>();
+  /** Those that somebody has begun to say. */
+  readonly begun = new Set<string>();
 
   readonly live: Live;
 
@@ -299,9 +239,15 @@ class Play {
       case 'begin-answer': {
         const { utterance } = this;
         if (utterance !== undefined) this.voice ??= this.voiceOf(utterance);
-        if (this.voice !== undefined) this.voice.isResponding = true;
+        if (this.voice !== undefined) {
+          this.voice.isResponding = true;
+          this.voice.isUnsaid = false;
+        }
         break;
       }
+      case 'ask-again':
+        if (this.voice !== undefined) this.voice.isUnsaid = false;
+        break;
       case 'end-response':
         if (this.voice !== undefined) this.voice.isResponding = false;
         break;
@@ -324,10 +270,16 @@ class Play {
       case 'stop':
         this.stop();
         break;
-      case 'requested':
-        this.never(this.told.includes(effect.id), 'a request is told of twice');
-        this.told.push(effect.id);
+      case 'requested': {
+        const { id, outcome } = effect;
+        this.never(this.told.includes(id), 'a request is told of twice');
+        this.told.push(id);
+        const words = this.askedBehind.has(id) ? [...wordsOf(id), ...REPEAT.split(' ')] : wordsOf(id);
+        const isHeard = words.every((word) => this.heard.has(word));
+        this.never(isHeard !== (outcome === 'heard'), 'what is told of a request is not what was heard');
+        this.never(!this.begun.has(id), 'a request is given up that nobody has begun to say');
         break;
+      }
       case 'wordless':
         this.tell({ type: 'wait.over' });
         break;
@@ -340,12 +292,27 @@ class Play {
           effect.reason === 'idle' && isCallers && !this.policy.endsTurns && this.prompts === 0,
           'a caller who speaks is taken for idle',
         );
-        this.end();
+        this.hangsUpIn ??= ACTS_TO_HANG_UP;
         break;
       }
       default:
         break;
     }
+  }
+
+  /** An answer is given, and what tools gave meanwhile is told with it. */
+  lookAtNews(): void {
+    const { turns } = this.state;
+    const last = turns.open?.steps.at(-1);
+    const asked = last?.role === 'said' ? turns.open?.steps.at(-2) : last;
+    const news = asked?.role === 'news' && asked !== this.lookedNews ? asked : undefined;
+    if (news !== undefined) this.lookedNews = news;
+    const again = [...(news?.tools ?? [])].filter((id) => this.known.has(id));
+    for (const id of news?.tools ?? []) this.known.add(id);
+    this.never(
+      again.length > 0 || newsIn(turns).some((id) => this.known.has(id)),
+      'what a tool gave is told twice',
+    );
   }
 
   voiceOf(utterance: Utterance): Voice {
@@ -355,11 +322,13 @@ class Play {
       utterance,
       words: words.filter((word) => word !== ''),
       heard: 0,
+      given: 0,
       rounds: [],
       awaits: [],
       endTool: undefined,
       ends: utterance.manner.ends !== undefined,
       isResponding: false,
+      isUnsaid: false,
       apologyAt: undefined,
     };
   }
@@ -372,11 +341,14 @@ class Play {
   begin(effect: Extract<Effect, { type: 'say' | 'answer' | 'answer-again' }>): void {
     const { utterance, type } = effect;
     const { endsTurns } = this.policy;
+    if (type !== 'say') this.lookAtNews();
     this.never(this.voice !== undefined, 'two voices speak at once');
     this.never(this.isHeld && utterance !== null, 'something is said while nobody listens');
-    this.never(this.isOver && utterance !== null, 'something is said after the call was to end');
+    this.never(this.isEnding && utterance !== null, 'something is said after the call was to end');
     if (utterance === null || this.utterance?.id !== utterance.id) return;
     this.voice = this.voiceOf(utterance);
+    const { request } = utterance.manner;
+    if (request !== undefined) this.begun.add(request);
     if (utterance.text === this.cutByHold?.text) this.cutByHold = undefined;
     if (endsTurns) return;
     const since = type === 'answer' ? (effect.times?.speechEndedAt ?? this.at) : this.at;
@@ -433,7 +405,7 @@ class Play {
     this.tell({ type: 'stopped', account: split?.account ?? null, answer: split?.answer ?? null });
     this.never(this.state.floor.floor.phase === 'stopping', 'a stop is never over');
     if (!this.isHeld || voice?.heard !== 0) return;
-    const { text, manner } = owedOf<Pick<Utterance, 'text' | 'manner'>>(voice.utterance) ?? {
+    const { text, manner } = owedOf<Words>(voice.utterance) ?? {
       text: null,
       manner: {},
     };
@@ -477,7 +449,7 @@ class Play {
 
   /** Says `text` as the last words of what is being said. */
   conclude(text: string, { isLast }: { isLast: boolean }): void {
-    this.tell({ type: 'goes-on' });
+    this.tell({ type: 'apologizes' });
     const { voice } = this;
     if (voice === undefined) return;
     voice.words = voice.words.slice(0, voice.heard);
@@ -491,9 +463,13 @@ class Play {
   /** The caller hears one more word. */
   hears(): void {
     const { voice } = this;
-    if (voice === undefined || this.utterance?.isPaused === true) return;
+    if (voice === undefined || voice.isUnsaid || this.utterance?.isPaused === true) return;
     const { endsTurns } = this.policy;
-    if (endsTurns && !voice.isResponding) this.tell({ type: 'began', isMore: voice.heard > 0 });
+    if (endsTurns && !voice.isResponding && voice.heard >= voice.given) {
+      // Some go on without being asked.
+      if (this.isAtBest && this.state.watch.owed === null) return;
+      this.tell({ type: 'began', isMore: voice.heard > 0 });
+    }
     if (this.voice !== voice || (endsTurns && !this.isConnected)) return;
     const word = voice.words[voice.heard];
     if (word === undefined) return;
@@ -513,7 +489,8 @@ class Play {
   /** The caller has heard all that the agent has to say. */
   heardOut(): void {
     const { voice } = this;
-    if (voice === undefined || voice.awaits.length > 0 || this.utterance?.isPaused === true) return;
+    if (voice === undefined || voice.awaits.length > 0 || voice.isUnsaid) return;
+    if (this.utterance?.isPaused === true) return;
     while (this.voice === voice && voice.heard < voice.words.length) {
       const { heard } = voice;
       this.hears();
@@ -538,13 +515,25 @@ class Play {
       this.never(!this.hasFailed, 'the call goes on behind an apology');
       return;
     }
-    this.never(ends === 'agent-hangup' && !this.isOver, 'the call goes on behind a goodbye');
-    this.never(ends === 'idle' && !wants && !this.isOver, 'the call goes on behind a goodbye to nobody');
-    this.never(ends === undefined && this.isOver, 'the call ends without a goodbye');
+    this.never(ends === 'agent-hangup' && !this.isEnding, 'the call goes on behind a goodbye');
+    this.never(ends === 'idle' && !wants && !this.isEnding, 'the call goes on behind a goodbye to nobody');
+    this.never(ends === undefined && this.isEnding, 'the call ends without a goodbye');
+  }
+
+  /** The call is over, or nothing keeps it from that. */
+  get isEnding(): boolean {
+    return this.isOver || this.hangsUpIn !== undefined;
   }
 
   do(act: Act): void {
     if (this.isOver) return;
+    if (this.hangsUpIn !== undefined) {
+      this.hangsUpIn -= 1;
+      if (this.hangsUpIn < 0) {
+        this.end();
+        return;
+      }
+    }
     if (this.between !== undefined) {
       if (act.act === 'resume') this.goOn(this.between, act.how);
       return;
@@ -580,12 +569,8 @@ class Play {
       pending.some((id) => this.told.includes(id)),
       'a request is told of and still to be said',
     );
-    // It may stand behind words that are said first.
-    const behind = [utteranceOf(floor) ?? null, restOf(floor.floor)].map(
-      (words) => owedOf(words)?.manner.request,
-    );
     this.never(
-      this.asked.some((id) => !pending.includes(id) && !behind.includes(id) && !this.told.includes(id)),
+      this.asked.some((id) => !pending.includes(id) && !this.told.includes(id)),
       'a request is lost',
     );
   }
@@ -705,8 +690,7 @@ class Play {
         this.resume(act.how);
         break;
       case 'answer comes to nothing':
-        if (endsTurns && voice?.isResponding === true && voice.heard === 0)
-          this.tell({ type: 'response.ended', answer: 'empty', hasTools: voice.rounds.length > 0 });
+        if (endsTurns && voice?.isResponding === true && voice.heard === 0) this.comesToNothing(voice);
         break;
       case 'connection lost':
         if (!endsTurns || !this.isConnected) break;
@@ -742,10 +726,14 @@ class Play {
 
   callTool({ turns, floor }: ConversationState): void {
     const { voice } = this;
-    const isAnswer = voice !== undefined && voice.utterance.text === null && voice.apologyAt === undefined;
-    if (!isAnswer || voice.ends || voice.awaits.length > 0 || floor.floor.phase === 'ending') return;
     const { endsTurns } = this.policy;
+    if (voice === undefined || voice.apologyAt !== undefined) return;
+    const isTold = voice.utterance.text !== null;
+    if ((isTold && !endsTurns) || voice.endTool !== undefined || (voice.ends && !isTold)) return;
+    if (voice.awaits.length > 0 || voice.isUnsaid || floor.floor.phase === 'ending') return;
     if (endsTurns && !voice.isResponding) return;
+    voice.isUnsaid = isTold && voice.heard === 0;
+    if (!voice.isUnsaid) voice.given = voice.words.length;
     const [id = ''] = nextToolIds(turns, 1);
     voice.rounds.push({ at: voice.words.length, tools: [id] });
     voice.awaits = [id];
@@ -767,16 +755,33 @@ class Play {
     const isOwn = voice?.awaits.includes(id) === true;
     if (voice !== undefined && isOwn) {
       voice.awaits = voice.awaits.filter((each) => each !== id);
-      if (voice.awaits.length === 0) voice.words.push(...this.words(2));
+      if (voice.awaits.length === 0 && voice.utterance.text === null) voice.words.push(...this.words(2));
       // The application has taken the time.
       if (this.owedSince !== undefined) this.owedSince = this.at;
     }
+    if (endsTurns || isOwn) this.known.add(id);
     if (endsTurns) {
       this.tell({ type: 'tools.told', ids: [id] });
       this.tell({ type: 'results', isCurrent: isOwn });
+      if (this.voice?.isUnsaid === true && !this.voice.isResponding) this.tell({ type: 'unsaid' });
+      this.settle();
     } else if (isOwn)
       this.tell({ type: 'excused', from: this.state.turns.tools[id]?.startedAt.now ?? this.at });
     else if (newsIn(this.state.turns).includes(id)) this.news(id);
+  }
+
+  comesToNothing(voice: Voice): void {
+    this.tell({ type: 'response.ended', answer: 'empty', hasTools: voice.rounds.length > 0 });
+    if (this.voice !== voice || this.state.watch.owed !== null) return;
+    voice.words = [];
+    this.settle();
+  }
+
+  /** Nobody may tell any more that all was heard. */
+  settle(): void {
+    const { voice } = this;
+    if (voice === undefined || voice.isResponding || voice.heard < voice.words.length) return;
+    if (this.state.watch.owed === null) this.heardOut();
   }
 
   /** A tool has given a result that no answer waits for. */
@@ -785,20 +790,23 @@ class Play {
     const isCallers = this.caller.isActive || this.said !== '' || this.keys;
     this.tell({ type: 'news' });
     const isTold = !newsIn(this.state.turns).includes(id);
-    this.never(isSilent && !isCallers && !isTold, 'the caller is not told what a tool gave');
+    this.never(
+      isSilent && !isCallers && !isTold && !this.isEnding,
+      'the caller is not told what a tool gave',
+    );
   }
 
   ask(interrupts: boolean): void {
     const { voice, state } = this;
     const isMany = this.asked.length > this.told.length + 2;
-    if (isMany || state.trouble.phase !== 'none' || voice?.ends === true) return;
+    if (isMany || state.trouble.phase !== 'none' || voice?.ends === true || this.isEnding) return;
     const request = `request-${this.asked.length}`;
     const isPaused = this.utterance?.isPaused === true;
     const isAnswer = voice?.utterance.text === null;
     const isAside = this.utterance?.manner.leadsTo !== undefined;
     const wasSounding = this.isSounding;
     this.asked.push(request);
-    this.tell({ type: 'request', text: request, manner: { request }, interrupts });
+    this.tell({ type: 'request', text: wordsOf(request).join(' '), manner: { request }, interrupts });
     const isSaid = this.voice?.utterance.manner.request === request;
     this.never(isSaid && voice === undefined && wasSounding, 'a request is said into what the caller says');
     this.never(
@@ -812,6 +820,28 @@ class Play {
       isAnswer && voice.heard === 0 && !isOwed && runningIn(this.state.turns).length === 0,
       'an answer that a request came before is lost',
     );
+  }
+
+  /** From now on everybody does what they should, and nothing else. */
+  comesToRest(): void {
+    this.isAtBest = true;
+    for (let round = 0; round < 40 && !this.isAtRest; round += 1) {
+      for (const act of AT_BEST) this.do(act);
+      if (round % 4 !== 3) continue;
+      // Who has interrupted has something to say. Whoever gives nothing is given up.
+      if (this.voice === undefined || this.utterance?.isPaused === true) for (const act of TURN) this.do(act);
+      this.do({ act: 'wait', ms: 1000 });
+    }
+    this.never(!this.isAtRest, 'a call never comes to rest');
+  }
+
+  /** The caller can speak, and nothing is owed to anybody. */
+  get isAtRest(): boolean {
+    if (this.isOver) return true;
+    const { floor, turns, watch } = this.state;
+    const isQuiet = this.voice === undefined && floor.floor.phase === 'listening' && watch.owed === null;
+    const isTold = requestsIn(floor).length === 0 && !floor.isCallerOwed && !turns.isOwed;
+    return isQuiet && isTold && this.said === '' && !this.keys && runningIn(turns).length === 0;
   }
 
   /** What comes next by itself, and when. */
@@ -848,7 +878,9 @@ class Play {
     }
     this.at = until;
     const isPaused = this.utterance?.isPaused === true;
-    const isWaiting = this.owedSince !== undefined && !isPaused && (this.voice?.awaits ?? []).length === 0;
+    const { awaits = [], heard = 0, given = 0 } = this.voice ?? {};
+    // What has come is heard by itself.
+    const isWaiting = this.owedSince !== undefined && !isPaused && awaits.length === 0 && heard >= given;
     this.never(
       isWaiting && this.at - (this.owedSince ?? 0) > LONGEST_SILENCE_MS,
       'a caller waits without an end',
@@ -897,23 +929,26 @@ class Play {
     this.owedSince = undefined;
     if (this.state.untaken.isPressing) this.tell({ type: 'pressed', text: KEYS });
     this.tell({ type: 'hold' });
-    this.never(!this.isHeld && !this.hasFailed, 'a hold does not hold');
+    this.never(!this.isHeld && !this.hasFailed && !this.isEnding, 'a hold does not hold');
   }
 
   resume(how: 'continue' | 'listen' | 'news'): void {
     if (!this.isHeld) return;
     const { cutByHold, state } = this;
-    const hasMore =
+    const { turns } = state;
+    const isOwed =
       this.said !== '' ||
       this.keys ||
-      state.turns.isOwed ||
-      newsIn(state.turns).length > 0 ||
-      state.watch.owed !== null;
+      turns.isOwed ||
+      newsIn(turns).length > 0 ||
+      (!this.policy.endsTurns && answeredIn(turns) !== 'nothing');
     this.tell({ type: 'resume', how: how === 'news' ? { news: 'The line is busy.' } : how });
     this.never(this.isHeld && !this.isOver, 'a hold is never over');
-    const isSaid = this.voice?.utterance.text === cutByHold?.text || this.state.watch.owed !== null;
+    const isSaid = this.voice !== undefined && owedOf<Words>(this.voice.utterance)?.text === cutByHold?.text;
+    // Who is owed an answer is given that in its place, unless somebody outside wants it said.
+    const isReplaced = (isOwed || this.state.watch.owed !== null) && !isWanted(cutByHold ?? null);
     this.never(
-      how === 'continue' && cutByHold !== undefined && !hasMore && !isSaid && !this.isOver,
+      how === 'continue' && cutByHold !== undefined && !isReplaced && !isSaid && !this.isOver,
       'what a hold cut off is never said',
     );
     this.cutByHold = undefined;
@@ -963,45 +998,16 @@ class Play {
   /** What the driver leaves to the next one. */
   leave(): ConversationState {
     if (this.state.untaken.isPressing) this.tell({ type: 'pressed', text: KEYS });
-    const { floor } = this.state;
-    const { endsTurns } = this.policy;
-    const utterance = utteranceOf(floor);
-    const words = floor.floor.phase === 'held' ? floor.floor.rest : (utterance ?? null);
-    const rest = owedOf(restOf(floor.floor));
-    const hasWords = this.said !== '' || this.keys;
-    const { caller } = this;
-    const owes =
-      floor.floor.phase === 'held' &&
-      (owesMore(words) || floor.floor.owes.answer || floor.floor.owes.results);
-    const isBusy = this.voice !== undefined || this.state.watch.owed !== null || floor.isCallerOwed || owes;
-    const isKnown = isWordForWord(floor);
-    const { manner } = floor;
-    const split = this.silence();
-    const isKept = isHeld(floor) || isCertain(restOf(floor.floor));
-    const unsaid = split === undefined ? (isKept ? rest : null) : unsaidOf(utterance, manner, split.account);
-    const goodbye = goodbyeOf(unsaid, { caller });
-    this.tell({ type: 'end' });
-    const { answer: ended } = split ?? { answer: NOTHING };
-    const interrupted = ended.unheard !== '';
-    if (!endsTurns) this.tell({ type: 'concluded', answer: ended, interrupted, isLast: false });
-    else if (ended.heard !== '') this.tell({ type: 'completed', answer: ended, interrupted });
-    const isOpen = this.state.turns.open !== null;
-    const request = utterance?.manner.request;
-    // Who asked for it is told by nobody that it was heard to its end in this moment.
-    if (request !== undefined && split?.account.unheard === '') this.told.push(request);
-    const leaving: Leaving = {
-      isCutOff: endsTurns ? isBusy : owesMore(utterance) || rest !== null,
-      goodbye,
-      rest: isKnown ? unsaid : null,
-      unheardSince: [],
-      troubledSince: [this.state.watch.wait.since],
-    };
     const { wait } = this.state.watch;
-    const answer = isOpen && !endsTurns ? (split?.answer ?? NOTHING) : NOTHING;
-    this.tell({ type: 'leaves', answer, interrupted: answer.unheard !== '', leaving });
+    const hasWords = this.said !== '' || this.keys;
+    this.tell({ type: 'gives-up' });
+    const said = this.silence() ?? null;
+    this.tell({ type: 'leaves', said, unheardSince: [], troubledSince: [wait.since] });
     const { state } = this;
-    const isAnswered = goodbye !== undefined || state.owed.kind !== 'nothing';
-    this.never(hasWords && !endsTurns && !isAnswered, 'what the caller has said is lost in a takeover');
+    this.never(
+      hasWords && !this.policy.endsTurns && state.owed.kind === 'nothing',
+      'what the caller has said is lost in a takeover',
+    );
     this.reset();
     const since = state.owed.kind === 'nothing' ? null : (wait.since ?? this.at);
     const left = since === null ? NOBODY_WAITS : beginWait(NOBODY_WAITS, { since, at: this.at });
@@ -1011,6 +1017,7 @@ class Play {
   /** What was live is lost. */
   reset(): void {
     this.voice = undefined;
+    this.hangsUpIn = undefined;
     this.isSounding = false;
     this.owedSince = undefined;
     this.cutByHold = undefined;
@@ -1066,7 +1073,7 @@ class Play {
     const options = {
       hasGreeting: true,
       transcribesCaller,
-      repeat: 'Once more, please.',
+      repeat: REPEAT,
       languages: [],
       providers,
     };
@@ -1077,6 +1084,12 @@ class Play {
     this.tell({ type: 'starts', isReplaceable: this.fallbacks > 0 });
     if (endsTurns) this.tell({ type: 'ready' });
     const { owed } = beginning.state;
+    for (const { text, manner } of [...(owed.kind === 'rest' ? [owed] : []), ...this.state.floor.requests]) {
+      if (manner.request === undefined) continue;
+      if (text?.endsWith(REPEAT) === true) this.askedBehind.add(manner.request);
+      // Of what was heard last nobody may know: it is said again.
+      for (const word of text?.split(' ') ?? []) this.heard.delete(word);
+    }
     const isAwaited = endsTurns && owed.kind === 'answer' && awaitedIn(this.state.turns).length > 0;
     const manner = greeting.interruptible ? {} : { interruptible: false };
     const first = firstWordsOf(beginning, { greeting: { text: greeting.text, manner }, isAwaited });
@@ -1089,10 +1102,15 @@ class Play {
     const isPaid =
       this.voice !== undefined ||
       this.state.watch.owed !== null ||
-      this.isOver ||
+      this.isEnding ||
       awaitedIn(this.state.turns).length > 0;
     this.never(owed.kind !== 'nothing' && !isPaid, 'what is owed is not said by whoever goes on');
   }
+}
+
+/** What is to be said on a request. */
+function wordsOf(request: string): string[] {
+  return [request, `${request}-ends`];
 }
 
 function toolOf(name: string, { endsCall = false } = {}) {
@@ -1100,13 +1118,19 @@ function toolOf(name: string, { endsCall = false } = {}) {
   return { call, endsCall, joins: undefined, settlement: undefined };
 }
 
-/** Plays `acts` in a call that begins with its greeting. */
-export function play(acts: readonly Act[], mode: Mode, by: StepFunction = step): Played {
+/** Plays `acts` in a call that begins with its greeting. `steps`: so many are enough; the act with which they are reached is the last one. With fewer, the call is then to come to rest. */
+export function play(
+  acts: readonly Act[],
+  mode: Mode,
+  by: StepFunction = step,
+  steps = Number.POSITIVE_INFINITY,
+): Played {
   const played = new Play(mode, by);
   played.starts({});
   for (const act of acts) {
     played.do(act);
-    if (played.broken.length > 0) break;
+    if (played.broken.length > 0 || played.steps >= steps) break;
   }
+  if (played.broken.length === 0 && played.steps < steps) played.comesToRest();
   return { broken: played.broken, steps: played.steps };
 }

@@ -65,3 +65,8 @@ it('a third engine is not begun when the carrier could hardly apologize in time'
   expect(isTooLate(wait, lastMs - minThirdMs + 1)).toBe(true);
   expect(isTooLate(NOBODY_WAITS, 60_000)).toBe(false);
 });
+
+it('a third engine has a chance where the second is given up as soon as it begins', () => {
+  const { lastMs, minThirdMs, replaceableMs } = LIMITS.silence;
+  expect(lastMs - minThirdMs).toBeGreaterThan(replaceableMs);
+});

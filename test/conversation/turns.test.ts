@@ -7,7 +7,7 @@ import { runs } from '../support/depth.js';
 
 /** Everything that can happen, in any order. `ms`: how long after what came before. */
 const input = fc.record({
-  ms: fc.nat(2000),
+  ms: fc.nat(20_000).map((tenths) => tenths / 10),
   what: fc.oneof(
     fc.record({ type: fc.constantFrom('begins' as const, 'reconnects' as const, 'due' as const) }),
     fc.record({ type: fc.constant('ends' as const), item: fc.nat(4) }),
@@ -38,6 +38,8 @@ const schedule = fc.record({
 });
 type Schedule = typeof schedule extends fc.Arbitrary<infer Value> ? Value : never;
 
+const BEGAN_AT = 1_700_000_000_000;
+
 /** One call, as a driver would have it: what its inputs lead to. */
 class Played {
   turns: Turns = rules.NO_TURNS;
@@ -47,7 +49,7 @@ class Played {
   readonly requests: unknown[] = [];
   readonly #policy: rules.TurnsPolicy;
   readonly #store: (turns: Turns) => Turns;
-  #at: Moment = { now: 0.5, wall: 1_700_000_000_000 };
+  #at: Moment = { now: 0.5, wall: BEGAN_AT };
   #count = 0;
   /** Called behind what was said, and in no account. */
   #called: Id[] = [];
@@ -57,7 +59,8 @@ class Played {
     this.#policy = { transcribesCaller };
     this.#store = store;
     for (const each of inputs) {
-      this.#at = { now: this.#at.now + each.ms, wall: this.#at.wall + each.ms };
+      const now = this.#at.now + each.ms;
+      this.#at = { now, wall: Math.floor(BEGAN_AT + now) };
       this.#take(each.what);
       this.turns = this.#store(this.turns);
       this.values.push(this.turns);
@@ -236,12 +239,13 @@ describe('the turns of a call as a value', () => {
     });
   });
 
-  it('say when the speech ended wherever they have a latency, which counts from it', () => {
+  it('say when the speech ended wherever they have a latency, which counts from it: no sooner than they began', () => {
     each(({ facts }) => {
       for (const fact of facts) {
         if (fact.type !== 'turn.completed') continue;
-        const { speechEndedAt, latency } = fact.turn;
+        const { startedAt, speechEndedAt, latency } = fact.turn;
         if (latency.totalMs !== null) expect(speechEndedAt).not.toBeNull();
+        if (speechEndedAt !== null) expect(startedAt).toBeLessThanOrEqual(speechEndedAt);
       }
     });
   });

@@ -112,6 +112,11 @@ describe('the wait of a caller', () => {
     expect(leftMs(excuse(wait, { from: 4000, at: 5000 }), 'any', 5000)).toBe(1200);
   });
 
+  it('grants nobody what the application took before it was granted', () => {
+    const wait = waiting(9000, { at: 9000, wait: waiting(0, { minMs: 1600 }) });
+    expect(leftMs(excuse(wait, { from: 0, at: 9000 }), 'any', 9000)).toBe(4600);
+  });
+
   it('is not for words while the voice has some to say', () => {
     const wait = withWords(waiting(0), { has: true, at: 0 });
     expect(leftMs(wait, 'words', 0)).toBe(Number.POSITIVE_INFINITY);

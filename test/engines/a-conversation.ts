@@ -20,7 +20,7 @@ export function aConversation({
       ...policy,
     },
   });
-  const live = { hasVoice: true, caller: null, isCaughtUp: true, awaitsTools: false };
+  const live = { hasVoice: true, isCaughtUp: true, awaitsTools: false };
   conversation.drivenBy(
     { live, sound: { isDry: false, isFilling: false }, perform: () => {} },
     { attempt: (task) => task(), context: {}, ends: () => {} },

@@ -40,6 +40,7 @@ export interface FallbackRigOptions
   readonly circuits?: (clock: FakeClock) => Circuits;
   readonly clock?: FakeClock;
   readonly resumed?: EngineContext['resumed'];
+  readonly beforeOutside?: EngineContext['beforeOutside'];
 }
 
 export class FallbackRig extends EngineRig {
@@ -47,8 +48,9 @@ export class FallbackRig extends EngineRig {
   readonly recipe: EngineRecipe;
   readonly engine: Engine;
 
-  constructor({ modes, billing, circuits, fillers = [], clock, resumed, ...agent }: FallbackRigOptions) {
-    super({ clock, resumed });
+  constructor(options: FallbackRigOptions) {
+    const { modes, billing, circuits, fillers = [], clock, resumed, beforeOutside, ...agent } = options;
+    super({ clock, resumed, beforeOutside });
     this.circuits = circuits?.(this.clock) ?? new Circuits(this.clock);
     const turnTaking = { ...DEFAULT_TURN_TAKING, carefulMs: 0, fillers };
     const handoffs = billing && { billing: 'questions about bills' };

@@ -3,6 +3,7 @@ import type { OutsideEffect } from '../../src/conversation/outside.js';
 import { createAgentTools } from '../../src/engines/tools/agent-tool.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { CallRig, playing } from './call-rig.js';
+import { GONE } from './fallback-rig.js';
 import { RealtimeRig } from './realtime-rig.js';
 
 /** Whoever has the call, and takes a second to write an effect down. */
@@ -100,6 +101,15 @@ describe.each(['pipeline', 'realtime'] as const)(
       expect(rig.engine.state.floor.floor.phase).toBe('ending');
       expect(rig.ended).toEqual([]);
       rig.engine.pushDtmf('1');
+      await rig.wait(1100);
+      expect(rig.ended).toMatchObject([{ reason: 'agent-hangup' }]);
+    });
+
+    it('a hang-up, which is done though the vendors are lost meanwhile', async () => {
+      const { ask } = setUp(mode, [{ name: 'end_call' }]);
+      const rig = await ask('Goodbye.');
+      await rig.wait(playing('Goodbye.'));
+      (rig instanceof RealtimeRig ? rig.model : rig.ears).events.failed(GONE);
       await rig.wait(1100);
       expect(rig.ended).toMatchObject([{ reason: 'agent-hangup' }]);
     });

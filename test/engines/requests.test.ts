@@ -217,6 +217,21 @@ describe('words that somebody asks a pipeline for', () => {
     expect(stages.voice.spoken).toEqual([NEWS, MORE]);
     expect(rig.outcomes).toEqual([`${NEWS} heard`, `${MORE} heard`]);
   });
+
+  it('are told of once where a realtime model is lost in the middle of them', async () => {
+    const [model, stages] = [new FakeRealtimeModel(), new FakeStages()];
+    const rig = new FallbackRig({ modes: [model, stages] });
+    rig.engine.start();
+    model.ready();
+    ask(rig, NEWS);
+    model.answers(NEWS);
+    await rig.quiet(playing(NEWS) / 2);
+    model.events.failed(GONE);
+    expect(rig.outcomes).toEqual([]);
+    await rig.quiet(playing(NEWS) + 1000);
+    expect(stages.voice.spoken).toEqual([expect.stringMatching(/ten minutes\.$/)]);
+    expect(rig.outcomes).toEqual([`${NEWS} heard`]);
+  });
 });
 
 /** The model has greeted, and nobody speaks. */
@@ -307,6 +322,32 @@ describe('words that somebody asks a realtime model for', () => {
     expect(rig.outcomes).toEqual([`${NEWS} heard`]);
     expect(rig.model.asked.slice(3)).toEqual(['results c1=ten', 'respond']);
   });
+
+  it.each([
+    ['while they are heard', -500],
+    ['as soon as they were heard', 0],
+    ['long after they were heard', 8000],
+  ])(
+    'are told of once, and a tool that the model called behind them is answered: its result comes %s',
+    async (_, afterMs) => {
+      const { tool, runs } = heldTool();
+      const rig = await greeted({ tools: createAgentTools([tool]), turnTaking: { fillers: [] } });
+      ask(rig, NEWS);
+      rig.model.answers(NEWS, [{ id: 'c1', name: 'find_slot', args: { day: 'Friday' } }]);
+      await rig.wait(playing(NEWS) + afterMs);
+      expect(rig.outcomes).toEqual([]);
+      runs[0]?.resolve('at nine');
+      await rig.wait(Math.max(0, -afterMs) + 100);
+      expect(rig.outcomes).toEqual([`${NEWS} heard`]);
+      expect(rig.model.asked).toEqual([`say ${NEWS}`, 'results c1=at nine', 'respond']);
+      rig.model.answers('On Friday at nine.');
+      await rig.wait(2000);
+      expect(saidOn(rig).slice(1)).toEqual([
+        ['', NEWS],
+        ['', 'On Friday at nine.'],
+      ]);
+    },
+  );
 
   it.each([
     [true, false],

@@ -204,7 +204,8 @@ function checkGreeting({ call, processes }: Played, { schedule }: Plan): void {
   for (const rig of processes) {
     const said = sentencesOf(rig);
     for (const place of said) expect(done).not.toContain(place);
-    done.push(...said.slice(0, -1));
+    // A greeting may begin anew in one process as well.
+    done.push(...said.filter((place) => place !== said.at(-1)));
   }
 }
 

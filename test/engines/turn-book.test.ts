@@ -41,7 +41,7 @@ describe('a call that is given up while its model has no connection', () => {
   it.each([false, true])(
     'is handed over with what was said on the one before (into an answer: %s)',
     (isInto) => {
-      const { clock, conversation, facts, turns } = open();
+      const { clock, conversation, facts } = open();
       clock.advance(10_000);
       if (isInto) conversation.tell({ type: 'began', isMore: false });
       const saidAt = clock.now();
@@ -50,12 +50,7 @@ describe('a call that is given up while its model has no connection', () => {
       conversation.tell({ type: 'caller.finished', itemId: 'a', agoMs: 500 });
       conversation.tell({ type: 'connection.lost', agoMs: 0, unansweredMs: null, isAnswered: isInto });
       clock.advance(2500);
-      conversation.tell({
-        type: 'leaves',
-        answer: turns.accountOf({ heard: '', unheard: '' }),
-        interrupted: false,
-        leaving: { isCutOff: false, goodbye: undefined, unheardSince: [], troubledSince: [] },
-      });
+      conversation.tell({ type: 'leaves', said: null, unheardSince: [], troubledSince: [] });
       expect(conversation.state.unheardSince).toBe(saidAt);
       const segments = facts().filter(({ type }) => type === 'transcript.segment');
       expect(segments.at(-1)).toMatchObject({ entry: { id: 'user-a', text: '', final: true } });

@@ -16,13 +16,8 @@ import type {
   TransferRequest,
 } from '../../src/carriers/carrier.js';
 import type { CallOutcome } from '../../src/contract/call-record.js';
-import type {
-  Engine,
-  EngineContext,
-  Preparation,
-  PreparationContext,
-  SpokenText,
-} from '../../src/engines/engine.js';
+import type { Engine, EngineContext, Preparation, PreparationContext } from '../../src/engines/engine.js';
+import type { SpokenText } from '../../src/providers/speech-to-text.js';
 import type { TranscoderBackend } from '../../src/transcoder/backend.js';
 
 const refuse = (): never => {

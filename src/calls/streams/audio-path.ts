@@ -68,6 +68,8 @@ export class AudioPath implements SoundReceiver {
   #heardAt = 0;
   /** The audio before went to the ear as it was: the converter has not heard it. */
   #hasPassed = false;
+  /** The envelope has the bytes of the frame that is being heard. */
+  #isMetered = false;
 
   /** @throws TranscoderError for a rate that is not offered. */
   constructor(line: AudioLine, options: AudioPathOptions) {
@@ -150,6 +152,10 @@ export class AudioPath implements SoundReceiver {
       inbound.reset();
       this.#framer.reset();
     }
+    // A byte for a sample is half the work.
+    const { line } = inbound;
+    this.#isMetered = line !== undefined && payload.length === TELEPHONE_FRAME_BYTES;
+    if (line !== undefined && this.#isMetered) this.#envelope.hearBytes(payload, line.levels, this.#heardAt);
     this.#framer.push(inbound.convert(payload));
   }
 
@@ -175,7 +181,7 @@ export class AudioPath implements SoundReceiver {
   }
 
   #hear(frame: Int16Array): void {
-    this.#envelope.hear(frame, this.#heardAt);
+    if (!this.#isMetered) this.#envelope.hear(frame, this.#heardAt);
     try {
       this.ear?.pushAudio(frame);
     } catch (error) {

@@ -14,7 +14,7 @@ import type {
   EngineRecipe,
 } from '../../engines/engine.js';
 import { type CallEnding, NORMAL_CLOSE } from '../ending/call-ending.js';
-import { type SessionContext, webhookBaseUrl } from '../session-context.js';
+import { type SessionContext, toFailure, webhookBaseUrl } from '../session-context.js';
 import type { LiveMessage } from '../streams/call-stream.js';
 import { limitAtCarrier } from '../ending/carrier-limit.js';
 import type { CallListening } from '../listening/call-listening.js';
@@ -348,9 +348,7 @@ export class CallConversation {
     if (this.#context.isOver || this.#isClosed) return;
     const { callId, environment } = this.#context;
     environment.logger.error({ callId, ...describeError(error) }, 'voice engine failed');
-    const failure = OffhookError.isInstance(error)
-      ? { code: error.code, message: error.message }
-      : { code: 'INTERNAL', message: 'The voice engine failed.' };
+    const failure = toFailure(error, { code: 'INTERNAL', message: 'The voice engine failed.' });
     const close = { code: 1011, reason: 'Voice engine failed' };
     this.close();
     const reason = 'provider-failed';

@@ -17,9 +17,9 @@ import type {
   EngineFact,
   EngineFailure,
   EngineRecipe,
-  SpokenText,
 } from '../../engines/engine.js';
 import type { SpokenRequest } from '../../engines/spoken-request.js';
+import type { SpokenText } from '../../providers/speech-to-text.js';
 import type { TranscoderBackend } from '../../transcoder/backend.js';
 import { type AudioLine, AudioPath, type AudioPathOptions } from '../streams/audio-path.js';
 import type { SoundReceiver } from '../streams/call-stream.js';

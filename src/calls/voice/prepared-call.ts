@@ -1,8 +1,7 @@
 // What one call has ready before its stream comes: begun once its webhook is answered, handed to its engine, or closed when nothing comes.
 import type { Timer } from '../../base/clock.js';
 import { describeError, withFields } from '../../base/log.js';
-import type { CallDirection } from '../../contract/call-record.js';
-import type { EngineRecipe, Preparation, UsageFact } from '../../engines/engine.js';
+import type { EngineRecipe, Preparation, PreparationContext, UsageFact } from '../../engines/engine.js';
 import type { CallEnvironment } from '../call-environment.js';
 import type { CallLedger } from '../facts/call-ledger.js';
 import { callClock } from '../call-clock.js';
@@ -11,12 +10,7 @@ import { callClock } from '../call-clock.js';
 const ANSWERED_MS = 15_000;
 
 /** Who talks to whom, as far as an agent is told. */
-export interface PreparedParties {
-  readonly callId: string;
-  readonly caller: string;
-  readonly callee: string;
-  readonly direction: CallDirection;
-}
+export type PreparedParties = Pick<PreparationContext, 'callId' | 'caller' | 'callee' | 'direction'>;
 
 export interface PreparedCallOptions {
   readonly call: PreparedParties;

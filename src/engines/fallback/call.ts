@@ -9,6 +9,7 @@ import type { CallProviders, ProviderStage, VoiceMode } from '../../contract/cal
 import type { ConversationState } from '../../conversation/state.js';
 import { isTooLate, type LeftCall, stillOwed, unheardMs, waitedMs } from '../../conversation/succession.js';
 import type { Circuits } from '../../providers/circuits.js';
+import type { SpokenText } from '../../providers/speech-to-text.js';
 import { CallAgents, type NextAgent, type NextAgents } from './agents.js';
 import { type FallbackChoice, neededIn } from './choice.js';
 import { CallerSilence } from './caller-silence.js';
@@ -21,7 +22,6 @@ import type {
   HandOff,
   HandoffOrder,
   Preparation,
-  SpokenText,
   Takeover,
 } from '../engine.js';
 import { languageWith, providersIn } from '../languages/spoken-words.js';
@@ -374,7 +374,7 @@ export class FallbackCall implements Engine {
       const end = () => this.#context.endCall(reason);
       const written = this.#context.beforeOutside?.({ type: 'hang-up', isOutside: true, reason });
       if (written === undefined) end();
-      else void written.then(end);
+      else void written.then(end, end);
       return;
     }
     // A third one in the same wait may have no time any more.

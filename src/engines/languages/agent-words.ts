@@ -27,12 +27,16 @@ export interface AgentWords {
   readonly tts: TextToSpeech | undefined;
 }
 
-interface WordsOptions {
+/** What options say, of one language or of several. */
+export interface WordsOptions {
+  /** BCP 47 tag, handed to the providers. */
   readonly language?: string | undefined;
+  /** Said, by whoever can, when the call cannot go on. @default words of the language */
   readonly apology?: string | undefined;
+  /** Without it the agent waits for a silent caller without end. */
   readonly idle?: IdleSettings | undefined;
   readonly turnTaking?: { readonly fillers: readonly string[] } | undefined;
-  /** More than one, the first of them `language`. @default `language` alone */
+  /** Where the call may be in one of several, the first of them `language`. @default `language` alone */
   readonly languages?: readonly LanguageWords[] | undefined;
 }
 

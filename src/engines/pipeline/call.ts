@@ -5,13 +5,12 @@ import type { ProviderStage as Stage, TranscriptEntry } from '../../contract/cal
 import { AgentVoice } from './speaking/agent-voice.js';
 import { BargeIn } from './hearing/barge-in.js';
 import { CallerTurn } from './hearing/caller-turn.js';
-import { isHeld } from '../../conversation/floor.js';
 import type { ConversationState } from '../../conversation/state.js';
 import type { Recourse, Trouble } from '../../conversation/trouble.js';
 import { type Beginning, beginningOf, firstWordsOf, languageLeft, toGreeting } from '../beginning.js';
 import { Conversation } from '../conversation.js';
 import { PipelineDriver } from './driver.js';
-import type { Engine, EngineContext, EngineFact, EngineFailure, SpokenText, Takeover } from '../engine.js';
+import type { Engine, EngineContext, EngineFact, EngineFailure, Takeover } from '../engine.js';
 import { type SpokenRequest, toInput } from '../spoken-request.js';
 import { LanguageStage } from './language-stage.js';
 import { tagsOf, voicesOf, wordsIn } from '../languages/agent-words.js';
@@ -27,7 +26,7 @@ import { UsageMeter } from '../usage-meter.js';
 
 export class PipelineCall implements Engine {
   readonly mode = 'pipeline';
-  pushSpokenText?: (segment: SpokenText) => void;
+  pushSpokenText?: Engine['pushSpokenText'];
   readonly #context: EngineContext;
   readonly #options: PipelineCallOptions;
   readonly #beginning: Beginning;
@@ -231,7 +230,7 @@ export class PipelineCall implements Engine {
     if (this.#state === 'closed') return;
     try {
       const heard = this.#caller.hear(frame);
-      this.#driver.frame(this.#agent.isTalkedOver(heard) && heard.voiced);
+      this.#driver.frame(this.#agent.isTalkedOver(heard));
       this.#caller.passed(heard);
     } catch (error) {
       this.#fail('engine', error);
@@ -304,7 +303,7 @@ export class PipelineCall implements Engine {
 
   /** The caller still matters. */
   get #isHearing(): boolean {
-    return this.#state === 'live' && this.#trouble.phase === 'none';
+    return this.#state === 'live' && !this.#conversation.isTroubled;
   }
 
   get #isListening(): boolean {
@@ -312,7 +311,7 @@ export class PipelineCall implements Engine {
   }
 
   get #isHeld(): boolean {
-    return isHeld(this.#conversation.floor);
+    return this.#conversation.isHeld;
   }
 
   /** May open a barge-in that our own detector does not hear. */
@@ -346,6 +345,8 @@ export class PipelineCall implements Engine {
   #fail(stage: Stage, error: unknown): void {
     if (this.#state !== 'live') return;
     logFailure(this.#context, stage, error);
+    // Nothing of it is needed to hang up.
+    if (this.#conversation.hangsUp) return;
     this.#failWith(stage, countFailure(this.#context, stage, error), { isPassing: isPassing(error) });
   }
 

@@ -1,24 +1,12 @@
 // The floor of a pipeline call at work: tells the machine what the caller and the agent do, and does what it decides.
 import type { EndOfTurn } from '../../conversation/floor.js';
 import type { Clock } from '../../base/clock.js';
-import {
-  type FloorState,
-  goodbyeOf,
-  isCertain,
-  isHeld,
-  isWordForWord,
-  owedOf,
-  owesMore,
-  type Utterance,
-  unsaidOf,
-  utteranceOf,
-  yields,
-} from '../../conversation/floor.js';
+import { type FloorState, type Utterance, utteranceOf, yields } from '../../conversation/floor.js';
 import type { SpokenPiece } from '../../conversation/language.js';
 import { LIMITS } from '../../conversation/limits.js';
 import type { VoiceView } from '../../conversation/phase.js';
 import type { Leaving } from '../../conversation/state.js';
-import { callerIn, type Input, type Live } from '../../conversation/step.js';
+import type { Input, Live } from '../../conversation/step.js';
 import type { AgentVoice } from './speaking/agent-voice.js';
 import type { BargeIn, BargeInDecision } from './hearing/barge-in.js';
 import type { CallerTurn } from './hearing/caller-turn.js';
@@ -68,10 +56,11 @@ export class PipelineDriver implements Driver {
     };
   }
 
-  /** A frame of the caller has passed. */
+  /** A frame of the caller has passed. `voiced`: it talks the agent over. */
   frame(voiced: boolean): void {
     const { agent, bargeIn } = this.#options;
-    if (this.#isBusy) this.#decide(bargeIn.frame(voiced, agent.interruptibility, () => agent.ignoresSound()));
+    if (!bargeIn.isOpen || !this.#isBusy) return;
+    this.#decide(bargeIn.frame(voiced, agent.interruptibility, () => agent.ignoresSound()));
   }
 
   /** The caller has begun to make a sound, `beforeMs` before this frame. `startedAt`: as `caller.sounds` has it. */
@@ -98,7 +87,7 @@ export class PipelineDriver implements Driver {
 
   /** Says `text` as the last words of what is being said. `begins`: the voice gives the first audio of a sentence of it. */
   conclude(text: string, begins?: () => void): void {
-    this.#tell({ type: 'goes-on' });
+    this.#tell({ type: 'apologizes' });
     this.#options.agent.conclude(text, begins);
   }
 
@@ -120,7 +109,9 @@ export class PipelineDriver implements Driver {
   /** The call is over. What was said and heard so far stands; words that nobody answered belong to the turn that is open. */
   close(): void {
     this.#tell({ type: 'end' });
-    this.#conclude(this.#options.agent.close() ?? NOTHING, { isLast: true });
+    const split = this.#options.agent.close() ?? NOTHING;
+    const answer = this.#options.turns.accountOf(split);
+    this.#tell({ type: 'concluded', answer, interrupted: split.unheard !== '' });
   }
 
   /**
@@ -128,34 +119,11 @@ export class PipelineDriver implements Driver {
    * any case. The state is what it begins with.
    */
   giveUp({ unheardSince, troubledSince }: Pick<Leaving, 'unheardSince' | 'troubledSince'>): void {
-    const { agent, conversation, turns } = this.#options;
-    const { floor, manner } = this.#state;
-    const utterance = utteranceOf(this.#state);
-    const cut = 'rest' in floor ? floor.rest : null;
-    const rest = owedOf(cut);
-    const isKnown = isWordForWord(this.#state);
+    const { agent, turns } = this.#options;
+    this.#tell({ type: 'gives-up' });
     const split = agent.giveUp();
-    const unsaid =
-      split === undefined
-        ? isHeld(this.#state) || isCertain(cut)
-          ? rest
-          : null
-        : unsaidOf(utterance, manner, split);
-    const goodbye = goodbyeOf(unsaid, { caller: callerIn(conversation.state, conversation.policy) });
-    this.#tell({ type: 'end' });
-    this.#conclude(split ?? NOTHING, { isLast: false });
-    this.#tell({
-      type: 'leaves',
-      answer: turns.accountOf(conversation.turns.open === null ? NOTHING : (split ?? NOTHING)),
-      interrupted: split !== undefined && split.unheard !== '',
-      leaving: {
-        isCutOff: owesMore(utterance) || rest !== null,
-        goodbye,
-        rest: isKnown ? unsaid : null,
-        unheardSince,
-        troubledSince,
-      },
-    });
+    const said = split === undefined ? null : { account: split, answer: turns.accountOf(split) };
+    this.#tell({ type: 'leaves', said, unheardSince, troubledSince });
   }
 
   get #state(): FloorState {
@@ -259,11 +227,6 @@ export class PipelineDriver implements Driver {
     const { text, manner } = utterance;
     const own = manner.ends === undefined ? onlyText : lastText;
     agent.say({ ...begun, source: text === null ? answer : () => own(text) });
-  }
-
-  #conclude(split: SpokenSplit, { isLast }: { isLast: boolean }): void {
-    const answer = this.#options.turns.accountOf(split);
-    this.#tell({ type: 'concluded', answer, interrupted: split.unheard !== '', isLast });
   }
 
   #complete(split: ReplySplit | SpokenSplit, { interrupted }: { interrupted: boolean }): void {

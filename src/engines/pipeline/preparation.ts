@@ -9,13 +9,13 @@ import type { SpeechToText } from '../../providers/speech-to-text.js';
 import type { TextToSpeech } from '../../providers/text-to-speech.js';
 import { attemptAhead } from '../attempt-ahead.js';
 import type { CallerWait } from './caller-wait.js';
-import type { EngineContext, Preparation, PreparationContext, UsageFact } from '../engine.js';
+import type { Preparation, PreparationContext } from '../engine.js';
 import type { Guardrails } from './speaking/guardrails.js';
 import { PreparedRecognizer } from './prepared-recognizer.js';
 import { PreparedVoice } from './prepared-voice.js';
 import { singleSentences, splitSentences } from './speaking/sentence-splitter.js';
 import { SpokenPieces } from './speaking/spoken-pieces.js';
-import { UsageMeter } from '../usage-meter.js';
+import { type UsageContext, UsageMeter } from '../usage-meter.js';
 
 /** Parts of one call that need no stream. */
 export interface PipelineParts {
@@ -74,7 +74,7 @@ export class PipelinePreparation implements Preparation {
   }
 
   close(): void {
-    if (!this.#isTaken) this.#end((fact) => this.#context.spent?.(fact));
+    if (!this.#isTaken) this.#end({ fact: (fact) => this.#context.spent?.(fact) });
   }
 
   /** An engine is made of it, which calls `release` when it closes. */
@@ -83,8 +83,8 @@ export class PipelinePreparation implements Preparation {
   }
 
   /** Closes what the engine has not opened. Idempotent. */
-  release(engine: Pick<EngineContext, 'fact'>): void {
-    this.#end((fact) => engine.fact(fact));
+  release(engine: UsageContext): void {
+    this.#end(engine);
   }
 
   /** The first sentence that may be spoken. While it is heard there is time for the next. */
@@ -109,14 +109,11 @@ export class PipelinePreparation implements Preparation {
     return pieces.flush().map(({ text }) => text);
   }
 
-  #end(tell: (fact: UsageFact) => void): void {
+  #end(context: UsageContext): void {
     if (this.#abort.signal.aborted) return;
     this.#abort.abort();
     for (const part of [this.tts, this.stt, this.parts]) attemptAhead(this.#context, () => part.close());
-    const meter = new UsageMeter(
-      { fact: (fact) => fact.type === 'usage.measured' && tell(fact) },
-      () => null,
-    );
+    const meter = new UsageMeter(context, () => null);
     for (const usage of this.tts.takeUsage()) meter.spoke(usage);
     for (const usage of this.stt.takeUsage()) meter.heard(usage);
   }

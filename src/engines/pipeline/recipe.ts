@@ -4,49 +4,28 @@ import { LIMITS } from '../../conversation/limits.js';
 import type { LanguageModel } from '../../providers/language-model.js';
 import type { SpeechToText } from '../../providers/speech-to-text.js';
 import type { TextToSpeech } from '../../providers/text-to-speech.js';
-import { type LanguageWords, tagsOf, toAgentLanguages } from '../languages/agent-words.js';
+import { tagsOf, toAgentLanguages } from '../languages/agent-words.js';
 import { CallerWait } from './caller-wait.js';
 import { toPayee } from '../../providers/remedy.js';
 import type { EngineRecipe, PreparationContext } from '../engine.js';
 import { type Guardrail, Guardrails } from './speaking/guardrails.js';
-import { type RecipeIdentity, toCallContext } from '../call-context.js';
+import { toCallContext } from '../call-context.js';
 import { PipelineCall } from './call.js';
 import { type MessageTarget, openMessageRoute } from '../responder/message-route.js';
 import { type PipelineParts, PipelinePreparation } from './preparation.js';
+import type { RecipeOptions } from '../recipe-options.js';
 import { createResponder, RESPONDER_NAME } from '../responder/responder.js';
-import type { HandoffOffers, TransferTargets } from '../tools/built-in-tools.js';
-import type { AgentTool } from '../tools/tool.js';
 import type { ThinkingTimeouts } from './speaking/reply.js';
 import { ToolBox } from '../tools/tool-box.js';
-import { DEFAULT_TURN_TAKING, type IdleSettings, type TurnTakingSettings } from '../turn-taking.js';
+import { DEFAULT_TURN_TAKING } from '../turn-taking.js';
 
-export interface PipelineOptions extends RecipeIdentity {
+export interface PipelineOptions extends RecipeOptions {
   readonly stt: SpeechToText;
   /** The language stage, unless `onMessage` takes its place. */
   readonly llm?: LanguageModel | undefined;
   readonly tts: TextToSpeech;
-  readonly systemPrompt?: string | undefined;
-  /** Said when the call connects. Without it the agent waits for the caller. */
-  readonly firstMessage?: string | undefined;
-  /** BCP 47 tag, handed to the providers. */
-  readonly language?: string | undefined;
-  /** Where a caller may speak one of several, the first of them `language`. @default `language` alone */
-  readonly languages?: readonly LanguageWords[] | undefined;
-  /** Said, by whoever can, when the call cannot go on. @default words of the language */
-  readonly apology?: string | undefined;
-  /** False lets the agent finish whatever the caller says meanwhile; that is answered afterwards. @default true */
-  readonly interruptible?: boolean | undefined;
-  readonly turnTaking?: TurnTakingSettings | undefined;
-  /** Without it the agent waits for a silent caller without end. */
-  readonly idle?: IdleSettings | undefined;
-  /** Answers the caller in the place of `llm`. */
+  /** Answers the caller in the place of `llm`, and calls no tools. */
   readonly onMessage?: MessageTarget | undefined;
-  /** What the language model may call beside the tools that every agent has. Not for `onMessage`. Read for each call. */
-  readonly tools?: readonly AgentTool[] | undefined;
-  /** Whom the language model may hand the caller over to. @default nobody */
-  readonly transferTargets?: TransferTargets | undefined;
-  /** Which other agents the model may hand the caller over to. @default none */
-  readonly handoffs?: HandoffOffers | undefined;
   readonly guardrails?: readonly Guardrail[] | undefined;
 }
 

@@ -6,7 +6,7 @@ import { isHeardOut } from '../../conversation/trouble.js';
 import type { RealtimeEvents } from '../../providers/realtime-model.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, Takeover } from '../engine.js';
 import { type SpokenRequest, toInput } from '../spoken-request.js';
-import type { ConversationState, Leaving } from '../../conversation/state.js';
+import type { ConversationState } from '../../conversation/state.js';
 import { type Beginning, beginningOf, firstWordsOf, toGreeting } from '../beginning.js';
 import { Conversation } from '../conversation.js';
 import { keysAsText, PressedKeys } from '../pressed-keys.js';
@@ -22,10 +22,6 @@ import { RealtimeWatch } from './watch.js';
 import { TurnBook } from '../turn-book.js';
 import { TOO_MANY } from '../tools/tool-box.js';
 import { UsageMeter } from '../usage-meter.js';
-
-const NOBODY_WAITS = { isCutOff: false, goodbye: undefined, troubledSince: [] };
-
-const NOTHING = { heard: '', unheard: '' };
 
 export class RealtimeCall implements Engine {
   readonly mode = 'realtime';
@@ -44,12 +40,6 @@ export class RealtimeCall implements Engine {
   /** Why the model is gone whose last words are still heard. */
   #gone: { readonly error: unknown } | undefined;
   #isTooMuch = false;
-  /** Since when the caller speaks to nobody, on the clock, an engine before this one included; undefined from the first connection on. */
-  #deafSince: number | undefined;
-  /** How the call stood as its engine was stopped in the middle of it. */
-  #standing: Pick<Leaving, 'isCutOff' | 'goodbye' | 'rest' | 'troubledSince'> = NOBODY_WAITS;
-  /** The beginning of what it was saying then was heard. */
-  #isHalfHeard = false;
   #state: 'new' | 'live' | 'ending' | 'handed-over' | 'closed' = 'new';
 
   constructor(context: EngineContext, options: RealtimeCallOptions) {
@@ -111,6 +101,7 @@ export class RealtimeCall implements Engine {
       pauseMs: turnTaking.keyPauseMs,
       onComplete: (keys) => {
         if (this.#isListening) this.#attempt(() => this.#driver.keysComplete(keys));
+        else this.#conversation.tell({ type: 'pressed', text: keysAsText(keys) });
       },
     });
     this.#driver = new RealtimeDriver({
@@ -140,7 +131,6 @@ export class RealtimeCall implements Engine {
     this.#state = 'live';
     const isAwaited = this.#watch.value.wait.since !== null;
     this.#conversation.tell({ type: 'starts', isReplaceable: this.#context.hasFallback === true });
-    this.#deafSince = this.state.unheardSince ?? this.#conversation.now;
     if (!this.#line.open()) return;
     this.#begin({ isAwaited });
     this.#conversation.look();
@@ -189,8 +179,9 @@ export class RealtimeCall implements Engine {
     if (this.#state !== 'live' || this.#driver.isHeld) return;
     if (this.#gone !== undefined) this.#fail(this.#gone.error);
     this.#attempt(() => {
+      const keys = this.#keys.take();
+      if (keys !== '') this.#driver.keysComplete(keys);
       this.#conversation.tell({ type: 'hold' });
-      this.#keys.take();
     });
   }
 
@@ -201,12 +192,7 @@ export class RealtimeCall implements Engine {
 
   handOver(): Takeover {
     this.#cutOff();
-    this.#conversation.tell({
-      type: 'leaves',
-      answer: this.#turns.accountOf(NOTHING),
-      interrupted: false,
-      leaving: { ...this.#standing, isUnheard: !this.#isHalfHeard, unheardSince: [this.#deafSince] },
-    });
+    this.#conversation.tell({ type: 'leaves', said: null, unheardSince: [], troubledSince: [] });
     const { state } = this;
     this.#free('handed-over');
     return { state, tools: { runs: this.#turns.running, close: () => this.#tools.close() } };
@@ -227,10 +213,7 @@ export class RealtimeCall implements Engine {
 
   #events(): RealtimeEvents {
     const events: CallEvents = {
-      ready: () => {
-        this.#deafSince = undefined;
-        this.#conversation.tell({ type: 'ready' });
-      },
+      ready: () => this.#conversation.tell({ type: 'ready' }),
       speechStarted: () => this.#conversation.tell({ type: 'caller.speaks' }),
       interrupted: () => this.#conversation.tell({ type: 'cut-off' }),
       speechEnded: (speech) => this.#conversation.tell({ type: 'caller.finished', ...speech }),
@@ -296,7 +279,7 @@ export class RealtimeCall implements Engine {
     }
     logFailure(this.#context, 'model', error);
     this.#gone = { error };
-    this.#deafSince ??= this.#conversation.now;
+    this.#conversation.tell({ type: 'unheard' });
     this.#conversation.tell({ type: 'watch.closed' });
     this.#line.close();
   }
@@ -310,6 +293,8 @@ export class RealtimeCall implements Engine {
   #fail(error: unknown): void {
     if (this.#state !== 'live') return;
     if (error !== this.#gone?.error) logFailure(this.#context, 'model', error);
+    // Nothing of it is needed to hang up.
+    if (this.#conversation.hangsUp) return;
     this.#failure = { ...countFailure(this.#context, 'model', error), wait: this.#watch.value.wait };
     this.#cutOff();
     this.#end('provider-failed');
@@ -317,16 +302,11 @@ export class RealtimeCall implements Engine {
 
   /** Stops what is under way, for whoever may go on with it. */
   #cutOff(): void {
-    if (this.#state !== 'live') return;
-    const { isBusy } = this.#driver;
-    const wasAnswering =
-      this.#driver.speech !== undefined && this.#conversation.turns.open?.isAside === false;
-    const { wait, lost } = this.#watch.value;
+    // One that comes as the model is lost, too.
     const keys = this.#keys.take();
     if (keys !== '') this.#conversation.tell({ type: 'pressed', text: keysAsText(keys) });
-    const left = this.#driver.giveUp();
-    this.#isHalfHeard = wasAnswering && this.#conversation.turns.open === null;
-    this.#standing = { isCutOff: isBusy, ...left, troubledSince: [wait.since, lost?.since] };
+    if (this.#state !== 'live') return;
+    this.#driver.giveUp();
   }
 
   /** Goes on with what an engine before this one has left, or greets. */

@@ -1,17 +1,7 @@
 // The floor of a call with a realtime model at work: tells the machine what the caller and the model do, and does what it decides.
 // Whether the model is still any good is judged here, too.
-import {
-  type FloorState,
-  type Goodbye,
-  isAside,
-  type Manner,
-  owedOf,
-  owesMore,
-  type Utterance,
-  utteranceOf,
-} from '../../conversation/floor.js';
+import { type FloorState, type Utterance, utteranceOf } from '../../conversation/floor.js';
 import type { VoiceView } from '../../conversation/phase.js';
-import type { Leaving } from '../../conversation/state.js';
 import type { Input, Live } from '../../conversation/step.js';
 import type { RealtimeEvents } from '../../providers/realtime-model.js';
 import type { Conversation, Driver, DriverEffect } from '../conversation.js';
@@ -21,7 +11,7 @@ import type { RealtimeCallOptions } from './call-options.js';
 import { silent } from '../failure.js';
 import { RealtimeFillers } from './fillers.js';
 import type { RealtimeLine } from './line.js';
-import { RealtimeSpeech, type RealtimeSplit } from './speech.js';
+import { RealtimeSpeech } from './speech.js';
 import type { RealtimeTools } from './tools.js';
 import type { RealtimeWatch } from './watch.js';
 import type { ToolRun } from '../tools/tool-run.js';
@@ -53,8 +43,6 @@ export class RealtimeDriver implements Driver {
   #speech: RealtimeSpeech | undefined;
   /** Another engine goes on, and brings a goodbye to its end. */
   #isGivenUp = false;
-  /** The account of what was stopped, or has come to its end, last. */
-  #split: RealtimeSplit | undefined;
 
   constructor(options: RealtimeDriverOptions) {
     this.#options = options;
@@ -95,41 +83,10 @@ export class RealtimeDriver implements Driver {
     return this.#speech;
   }
 
-  /** True when the agent owes something, or is in the middle of it. */
-  get isBusy(): boolean {
-    const { watch } = this.#options;
-    const { floor, isCallerOwed } = this.#state;
-    const utterance = utteranceOf(this.#state);
-    const isSpeaking = this.#speech?.caughtUp === false || this.#speech?.awaitsTools === true;
-    if (isAside(utterance)) return owesMore(utterance) || isCallerOwed;
-    const owes = floor.phase === 'held' && (owesMore(floor.rest) || floor.owes.answer || floor.owes.results);
-    return isSpeaking || watch.isOwed || isCallerOwed || owes;
-  }
-
-  /** Another engine goes on: the agent stops in this tick. Returns what was left of what it was told to say, or what the call was to end with. */
-  giveUp(): Pick<Leaving, 'goodbye' | 'rest'> {
-    const { floor } = this.#state;
-    const words = floor.phase === 'held' ? floor.rest : (utteranceOf(this.#state) ?? null);
-    const left = owedOf(words);
-    const reason = this.#endReasonOf(left?.manner ?? {});
-    const text = left?.text ?? '';
-    this.#split = undefined;
+  /** Another engine goes on: the agent stops in this tick. */
+  giveUp(): void {
     this.#isGivenUp = true;
-    this.#tell({ type: 'cut-off' });
-    const { heard, unheard } = this.#split ?? NOTHING;
-    // Nothing of it was begun.
-    if (isAside(words)) {
-      if (reason !== undefined) return { goodbye: { text, reason } };
-      return { goodbye: undefined, rest: left && { text, manner: left.manner } };
-    }
-    // What it was told to say it may not have told us.
-    const isKnown = text.startsWith(heard) && text !== '';
-    const rest = isKnown ? text.slice(heard.length).trim() : unheard;
-    if (reason !== undefined) return { goodbye: { text: rest, reason } };
-    return {
-      goodbye: undefined,
-      rest: isKnown && rest !== '' ? { text: rest, manner: left?.manner ?? {} } : null,
-    };
+    this.#tell({ type: 'gives-up' });
   }
 
   /** The connection is gone. What is left of what the agent was told to say; undefined where it was told nothing, or that is complete. */
@@ -176,13 +133,20 @@ export class RealtimeDriver implements Driver {
     }
     const wasCut = reason === 'interrupted';
     if (calls.length > 0 && !wasCut) {
-      if (tools.start(calls, speech)) this.#tell({ type: 'ends' });
+      // Nobody is hung up on in the place of words.
+      const mayEnd = !this.#hasWords || speech.hasAudio;
+      if (tools.start(calls, speech, { mayEnd })) this.#tell({ type: 'ends' });
       this.#fillers.arm();
     } else tools.refuse(calls);
-    // A phrase while a tool ran is no answer.
-    const hasAnswered = watch.value.hasFilled ? speech.hasResponseAudio : speech.hasAudio;
+    const { hasFilled } = watch.value;
+    const hasTools = speech.roundCount > 0;
+    // A phrase while a tool ran is no answer, nor is what was said before one.
+    const hasAnswered = hasFilled || hasTools ? speech.hasResponseAudio : speech.hasAudio;
+    // A service that breaks off what nobody has heard gives it once more, or is given up.
+    if (wasCut && !speech.hasAudio) this.#tell({ type: 'owes', isAsked: true });
     const answer = calls.length > 0 || wasCut || hasAnswered ? 'given' : 'empty';
-    this.#tell({ type: 'response.ended', answer, hasTools: speech.roundCount > 0 });
+    const hasSound = speech.hasAudio && !hasFilled;
+    this.#tell({ type: 'response.ended', answer, hasTools, hasSound });
   }
 
   /** Is the answer over? Tools that were waiting for the caller to have heard everything go on. */
@@ -204,6 +168,9 @@ export class RealtimeDriver implements Driver {
   /** The model has the results of tools. */
   resultsGiven(speech: RealtimeSpeech | undefined): void {
     this.#tell({ type: 'results', isCurrent: speech === this.#speech });
+    if (this.#isUnsaid) this.#tell({ type: 'unsaid' });
+    // Where no answer follows on them, what they came behind may have been heard to its end.
+    this.settle();
   }
 
   keysComplete(keys: string): void {
@@ -216,17 +183,15 @@ export class RealtimeDriver implements Driver {
     this.#tell({ type: 'connection.back', isResponding, hearsAgain, gapMs });
   }
 
-  /** Why the call ends with what is said so; undefined where it goes on. A caller who has something to say is not idle. */
-  #endReasonOf({ ends }: Manner): Goodbye['reason'] | undefined {
-    return ends === 'idle' && (this.#state.isCallerOwed || this.#options.watch.value.isCallerSpeaking)
-      ? undefined
-      : ends;
-  }
-
   /** Owed to nobody: a model that says nothing now is not given up for it. A response may be under way that has not sounded yet. */
   #fill(phrase: string): void {
     const { line, tools, watch } = this.#options;
     if (!line.isReady || watch.isOwed || this.#speech?.isResponding === true) return;
+    // The words that the caller is to hear serve as well.
+    if (this.#isUnsaid) {
+      this.#postponeTools();
+      return;
+    }
     this.#tell({ type: 'filler.said' });
     line.ask((session) => {
       if (session.fill !== undefined) session.fill(phrase);
@@ -238,9 +203,25 @@ export class RealtimeDriver implements Driver {
   #finished(speech: RealtimeSpeech): void {
     const { context, tools, turns } = this.#options;
     tools.settleEnd(speech, this.#state.manner.ends === 'agent-hangup' ? 'ends' : 'goes-on');
-    this.#split = speech.stop(context.playout.playedMs);
-    this.#tell({ type: 'finished', answer: turns.accountOf(this.#split) });
+    const split = speech.stop(context.playout.playedMs);
+    this.#tell({ type: 'finished', answer: turns.accountOf(split) });
     this.#tell({ type: 'over' });
+  }
+
+  /** The model waits for none of them any more: it can say what it was told to. */
+  #postponeTools(): void {
+    this.#options.tools.postpone();
+    if (this.#isUnsaid) this.#tell({ type: 'unsaid' });
+  }
+
+  /** The model was told to say something, and has called tools without a sound of it. */
+  get #isUnsaid(): boolean {
+    return this.#hasWords && this.#speech?.hasAudio === false && !this.#speech.isResponding;
+  }
+
+  /** The model was told what to say. */
+  get #hasWords(): boolean {
+    return (utteranceOf(this.#state)?.text ?? null) !== null;
   }
 
   get #state(): FloorState {
@@ -256,7 +237,7 @@ export class RealtimeDriver implements Driver {
   }
 
   perform(effect: DriverEffect): void {
-    const { line, tools } = this.#options;
+    const { line } = this.#options;
     switch (effect.type) {
       case 'say': {
         const { utterance } = effect;
@@ -292,7 +273,7 @@ export class RealtimeDriver implements Driver {
         line.ask((session) => session.cancel());
         break;
       case 'postpone-tools':
-        tools.postpone();
+        this.#postponeTools();
         break;
       case 'tell-keys': {
         const { text } = effect;
@@ -327,7 +308,6 @@ export class RealtimeDriver implements Driver {
     for (const item of split.cut) line.ask((session) => session.truncate(item));
     tools.release({ caughtUp: false });
     tools.settleEnd(speech, this.#isGivenUp ? 'ends-later' : 'goes-on');
-    this.#split = split;
     const { heard, unheard } = split;
     const account = { heard, unheard, rest: '', isOwed: false, goodbye: undefined };
     this.#tell({ type: 'stopped', account, answer: turns.accountOf(split) });

@@ -20,8 +20,7 @@ export class RealtimePreparation implements Preparation {
 
   close(): void {
     if (this.#isTaken) return;
-    const { spent } = this.#context;
-    this.model.abandon({ fact: (fact) => fact.type === 'usage.measured' && spent?.(fact) });
+    this.model.abandon({ fact: (fact) => this.#context.spent?.(fact) });
   }
 
   /** An engine is made of it, which abandons the model if it never opens it. */

@@ -10,10 +10,10 @@ import type {
   RealtimeUsage,
 } from '../../providers/realtime-model.js';
 import { attemptAhead } from '../attempt-ahead.js';
-import type { EngineContext, PreparationContext } from '../engine.js';
+import type { PreparationContext } from '../engine.js';
 import { chooseFormats } from './formats.js';
 import { countRealtime } from './usage.js';
-import { UsageMeter } from '../usage-meter.js';
+import { type UsageContext, UsageMeter } from '../usage-meter.js';
 
 export interface PreparedModelOptions {
   readonly context: PreparationContext;
@@ -106,11 +106,11 @@ export class PreparedModel implements RealtimeModel {
   }
 
   /** Closes what no engine has taken, and states what it has used. Idempotent. */
-  abandon({ fact }: Pick<EngineContext, 'fact'>): void {
+  abandon(context: UsageContext): void {
     if (this.#state === 'over') return;
     this.#giveUp();
     this.#state = 'over';
-    const meter = new UsageMeter({ fact }, () => null);
+    const meter = new UsageMeter(context, () => null);
     for (const { usage } of this.#kept.splice(0)) if (usage !== undefined) countRealtime(meter, usage);
   }
 

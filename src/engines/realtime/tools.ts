@@ -47,13 +47,18 @@ export class RealtimeTools {
     this.#options = options;
   }
 
-  /** Runs what a response of `speech` asks for. Returns true when the call is to end behind it. */
-  start(calls: readonly ModelToolCall[], speech: RealtimeSpeech): boolean {
+  /** Runs what a response of `speech` asks for. Returns true when the call is to end behind it, which it can where it `mayEnd`. */
+  start(
+    calls: readonly ModelToolCall[],
+    speech: RealtimeSpeech,
+    { mayEnd }: { readonly mayEnd: boolean },
+  ): boolean {
     const { box, turns } = this.#options;
     const hearing = { caughtUp: () => this.#caughtUp(speech) };
     const runs = speech.roundCount >= MAX_ROUNDS ? box.refuse(calls) : box.start(calls, hearing);
     speech.called(runs);
     turns.called(runs);
+    if (!mayEnd) this.settleEnd(speech, 'goes-on');
     for (const run of runs) {
       this.#awaited.add(run);
       this.#running.add(run);

@@ -2,6 +2,7 @@
 import type { Clock } from '../../base/clock.js';
 import { ProviderError } from '../../base/errors.js';
 import { SseReader } from '../../base/sse.js';
+import { LIMITS } from '../../conversation/limits.js';
 import { type EndpointAnswer, EndpointError, OperatorEndpoint, readBody } from './operator-endpoint.js';
 import type { MessageData, OnMessage } from './responder.js';
 
@@ -15,11 +16,12 @@ const ACCEPT = 'text/event-stream, application/json, text/plain';
 const endpoint = new OperatorEndpoint({ keepAlive: true });
 
 /** Answers `application/json` `{ "text" }`, `text/plain`, or `text/event-stream` of `{ "delta" }`. Throws ProviderErrors. */
-export function createHttpOnMessage(url: URL, options: { clock: Clock; timeoutMs: number }): OnMessage {
+export function createHttpOnMessage(url: URL, clock: Clock): OnMessage {
+  const timeoutMs = LIMITS.application.answerMs;
   return async function* ({ signal, ...data }: MessageData): AsyncGenerator<string> {
     try {
       const body = JSON.stringify(data);
-      const answer = await endpoint.post({ url, body, accept: ACCEPT, signal, ...options });
+      const answer = await endpoint.post({ url, body, accept: ACCEPT, signal, clock, timeoutMs });
       yield* readAnswer(answer);
     } catch (error) {
       if (!(error instanceof EndpointError)) throw error;

@@ -36,8 +36,6 @@ export interface ResponderOptions extends MessageRoute {
   readonly call: CallContext;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Longest wait for the answer, and between two pieces of one. @default 30000 */
-  readonly timeoutMs?: number;
 }
 
 /** Name of the stage in records. */
@@ -67,13 +65,13 @@ export class MessageError extends ProviderError {
 export function createResponder(options: ResponderOptions): LanguageModel {
   const { onMessage, call, clock, logger } = options;
   const { callId } = call;
-  const waitMs = options.timeoutMs ?? LIMITS.application.answerMs;
+  const { answerMs } = LIMITS.application;
   let failures = 0;
   return {
     name: RESPONDER_NAME,
     warmUp: () => options.warmUp?.(),
     async *respond({ messages, signal }): AsyncGenerator<LanguageModelEvent> {
-      const guard = { clock, signal, source: RESPONDER_NAME, firstMs: waitMs, nextMs: waitMs };
+      const guard = { clock, signal, source: RESPONDER_NAME, firstMs: answerMs, nextMs: answerMs };
       const told = messages.filter((message) => message.role !== 'system' || message.isNote === true);
       const place = told.findLastIndex(({ role }) => role === 'user');
       const text = told[place]?.content ?? '';

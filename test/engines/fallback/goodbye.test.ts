@@ -1,5 +1,6 @@
 // An engine fails in the middle of a goodbye: what was left of it is said once, and the call ends with it.
 import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../support/fake-clock.js';
 import { END_CALL } from '../call-rig.js';
 import {
   askedWith,
@@ -71,6 +72,21 @@ describe('a goodbye of a realtime model that is cut off', () => {
     await rig.wait(1000);
     expect(second.voice.spoken).toEqual([]);
     expect(rig.said.at(-1)).toEqual(['That is all.', 'Bye.']);
+    expect(rig.replacements).toEqual([]);
+    expect(rig.ended).toMatchObject([{ reason: 'agent-hangup', failure: undefined }]);
+  });
+
+  it('that was heard ends the call though the model is lost while that is written down', async () => {
+    const clock = new FakeClock();
+    const beforeOutside = () => new Promise<void>((resolve) => void clock.after(400, resolve));
+    const { first, second, rig } = await talkingToModel({ clock, beforeOutside });
+    first.hears('That is all.');
+    first.answers('Bye.', [{ id: 'c1', name: 'end_call' }]);
+    await rig.wait(400);
+    expect(rig.engine.state.floor.floor).toMatchObject({ phase: 'ending', hangUpFor: 'agent-hangup' });
+    first.events.failed(GONE);
+    await rig.wait(1000);
+    expect(second.voice.spoken).toEqual([]);
     expect(rig.replacements).toEqual([]);
     expect(rig.ended).toMatchObject([{ reason: 'agent-hangup', failure: undefined }]);
   });

@@ -174,6 +174,29 @@ describe('trouble', () => {
       expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
     });
 
+    it('is one behind a tool also where something was said before that, and is asked for once more', async () => {
+      const tools = createAgentTools([
+        { name: 'look_up', description: 'Looks it up.', execute: () => Promise.resolve('ten') },
+      ]);
+      const rig = new RealtimeRig({ tools }).start();
+      const asked = async () => {
+        rig.model.hears('How much?');
+        rig.model.answers('One moment.', [{ id: 'c1', name: 'look_up' }]);
+        await rig.wait(0);
+        empty(rig);
+      };
+      await asked();
+      expect(rig.model.asked.slice(-2)).toEqual(['respond', 'respond']);
+      rig.model.answers('Ten dollars.');
+      await rig.wait(3000);
+      expect(rig.turns).toMatchObject([{ agentText: 'One moment. Ten dollars.' }]);
+      // Whoever has nothing to add has said all there was.
+      await asked();
+      empty(rig);
+      await rig.wait(3000);
+      expect([rig.turns.length, rig.ended]).toEqual([2, []]);
+    });
+
     it('is none behind a sound without words, nor where the caller interrupts', async () => {
       const rig = new RealtimeRig().start();
       rig.model.hears('');

@@ -11,7 +11,7 @@ function watch({ isReplaceable }: { isReplaceable: boolean }) {
   const perform = ({ type }: { type: string }) => {
     if (type === 'respond' && !isAsking) told.push(`late ${clock.now()}`);
   };
-  const live = { hasVoice: true, caller: null, isCaughtUp: true, awaitsTools: false };
+  const live = { hasVoice: true, isCaughtUp: true, awaitsTools: false };
   conversation.drivenBy(
     { live, sound: { isDry: false, isFilling: false }, perform },
     {

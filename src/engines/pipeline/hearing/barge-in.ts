@@ -3,7 +3,6 @@ import { FRAME_MS } from '../../../audio/format.js';
 import {
   countWords,
   type Lexicon,
-  lexiconFor,
   mayBecomeBackchannel,
   isBackchannel,
   wordsOf,
@@ -31,7 +30,7 @@ export interface BargeInOptions {
 }
 
 const THINKING_MS = 200;
-/** How much longer voice must last where care is due. Source: 800 ms at the default, above echoes and laughs. */
+/** How much longer voice must last where care is due. Source: 800 ms beside 500, above echoes and laughs. */
 const CAREFUL_FACTOR = 1.6;
 
 /** Behind a sign of listening, so much silence says that nothing follows. */
@@ -51,8 +50,7 @@ export class BargeIn {
   #open = false;
   #isPaused = false;
 
-  constructor(options: BargeInOptions = { voicedMs: 500, words: 2, lexicon: lexiconFor(undefined) }) {
-    const { voicedMs, words, lexicon } = options;
+  constructor({ voicedMs, words, lexicon }: BargeInOptions) {
     this.#lexicon = lexicon;
     this.#words = words;
     this.#voicedToInterruptMs = {
@@ -60,6 +58,11 @@ export class BargeIn {
       speaking: voicedMs,
       careful: voicedMs * CAREFUL_FACTOR,
     };
+  }
+
+  /** True from the beginning of a stretch until what it means is decided: before that, frames mean nothing. */
+  get isOpen(): boolean {
+    return this.#open;
   }
 
   /** Speech has started `beforeMs` ago: the agent goes on, for now. The frame that told follows. */

@@ -4,7 +4,7 @@ import type { EndOfTurn } from '../../../conversation/floor.js';
 import { FRAME_MS } from '../../../audio/format.js';
 import type { SpokenPiece } from '../../../conversation/language.js';
 import type { PieceLanguage } from '../../../providers/speech-to-text.js';
-import type { Taken, Untaken } from '../../../conversation/untaken.js';
+import { LATEST_WORDS_MS, type Taken, type Untaken } from '../../../conversation/untaken.js';
 import { LIMITS } from '../../../conversation/limits.js';
 import { Endpointing } from './endpointing.js';
 import type { Conversation } from '../../conversation.js';
@@ -44,9 +44,6 @@ export interface CallerTurnOptions {
   readonly isEcho: (text: string, piece: { isFinal: boolean; soundBeganAt: number | undefined }) => boolean;
   readonly events: CallerTurnEvents;
 }
-
-/** Words that come later than this behind a sound were not said in it. */
-const LATEST_WORDS_MS = 5000;
 
 /** A sound of this length is more than a cough: there should be words of it. */
 const SPEECH_MS = 600;
@@ -101,13 +98,8 @@ export class CallerTurn {
     this.#endpointing = new Endpointing({
       clock,
       lexicon,
-      waits: {
-        baseMs: settings.silenceMs,
-        completeMs: settings.silenceAfterSentenceMs,
-        openMs: settings.silenceAfterOpenEndMs,
-        maxMs: settings.maxSilenceMs,
-      },
-      guardOnly: options.isToldEnds,
+      silences: settings,
+      isToldEnds: options.isToldEnds,
       onEndOfTurn: (end) => events.quiet(this.#withItsSound(end)),
     });
   }

@@ -86,13 +86,14 @@ export class EchoGuard {
     this.#lately.goesOn();
   }
 
-  /** True when this frame of the caller's line is so quiet that the line may have brought it back. */
-  mayEcho({ voiced, dbfs }: HeardFrame): boolean {
+  /** True when this voiced frame of the caller's line is so quiet that the line may have brought it back. */
+  mayEcho({ dbfs }: Pick<HeardFrame, 'dbfs'>): boolean {
     const { clock, playout } = this.#options;
     const lossDb = playout.loudestDbfs - dbfs;
-    if (voiced) this.#voiced.add(clock.now());
-    if (voiced && lossDb < this.#lossDb) this.#loud.add(clock.now());
-    if (voiced && lossDb < LEAST_LOSS_DB) this.#callers.add(clock.now());
+    const now = clock.now();
+    this.#voiced.add(now);
+    if (lossDb < this.#lossDb) this.#loud.add(now);
+    if (lossDb < LEAST_LOSS_DB) this.#callers.add(now);
     return lossDb >= this.#lossDb;
   }
 

@@ -4,74 +4,73 @@ import type { EndOfTurn } from '../../../conversation/floor.js';
 import { FRAME_MS } from '../../../audio/format.js';
 import type { Clock, Timer } from '../../../base/clock.js';
 import { LIMITS } from '../../../conversation/limits.js';
-import { type Lexicon, lexiconFor, wordsOf } from '../../languages/lexicon.js';
+import { type Lexicon, wordsOf } from '../../languages/lexicon.js';
+import type { TurnTakingSettings } from '../../turn-taking.js';
 import { countDigits, endsInDigits, type WantedDigits, wantedDigits } from './spoken-digits.js';
 
-/** Waits in milliseconds. Source of the defaults: what published voice agents use; people pause about 200 ms between turns. */
-export interface EndpointingWaits {
-  readonly baseMs: number;
-  /** After text that ends a sentence, is a known short answer, or has all the digits that were asked for. */
-  readonly completeMs: number;
-  /** After text that ends in a conjunction or a filler, or in the middle of a number that was asked for. */
-  readonly openMs: number;
-  /** Never longer, whatever the text says and also when no frames arrive. */
-  readonly maxMs: number;
-}
-
-export const DEFAULT_WAITS: EndpointingWaits = { baseMs: 500, completeMs: 300, openMs: 1200, maxMs: 3000 };
+/** How long a silence is that ends a turn. */
+export type Silences = Pick<
+  TurnTakingSettings,
+  'silenceMs' | 'silenceAfterSentenceMs' | 'silenceAfterOpenEndMs' | 'maxSilenceMs'
+>;
 
 /** A sound that lasts this many times the longest silence and of which a recognizer has written nothing has no words; less often where it is known to write while it hears. */
 const WORDLESS_FACTOR = 3;
 
-/** What else is known of the words. */
+const TRAILING_OFF = /(\.\.\.|…)["'”’»)\]]*$/;
+const SENTENCE_END = /[.?!。？！．।॥؟۔]["'”’»)\]]*$/;
+
+/** What decides how long a pause may be, beside the words before it. */
 export interface EndingHints {
-  readonly lexicon?: Lexicon | undefined;
+  readonly silences: Silences;
+  readonly lexicon: Lexicon;
   /** The digits that the agent has asked for. */
   readonly digits?: WantedDigits | undefined;
 }
 
-const TRAILING_OFF = /(\.\.\.|…)["'”’»)\]]*$/;
-const SENTENCE_END = /[.?!。？！．।॥؟۔]["'”’»)\]]*$/;
-
 /** How long silence must last after `text` until the caller has finished. */
-export function waitAfter(
-  text: string,
-  waits: EndpointingWaits = DEFAULT_WAITS,
-  hints: EndingHints = {},
-): number {
+export function waitAfter(text: string, { silences, lexicon, digits }: EndingHints): number {
   const said = text.trim();
-  const { shortAnswers, openEndings } = hints.lexicon ?? lexiconFor(undefined);
-  const { digits } = hints;
+  const { silenceMs, silenceAfterSentenceMs: completeMs, silenceAfterOpenEndMs: openMs } = silences;
+  const { shortAnswers, openEndings } = lexicon;
   // Recognizers put a full stop behind every group of digits, so the count decides.
   if (digits !== undefined && endsInDigits(said)) {
     const isThere = countDigits(said) >= digits.count;
-    if (!isThere) return waits.openMs;
-    return digits.isExact ? waits.completeMs : waits.baseMs;
+    if (!isThere) return openMs;
+    return digits.isExact ? completeMs : silenceMs;
   }
   // Three dots, or the one sign for them, are a voice that trails off.
-  if (TRAILING_OFF.test(said)) return waits.openMs;
-  if (SENTENCE_END.test(said)) return waits.completeMs;
+  if (TRAILING_OFF.test(said)) return openMs;
+  if (SENTENCE_END.test(said)) return completeMs;
   const words = wordsOf(said);
-  if (shortAnswers.has(words.join(' '))) return waits.completeMs;
-  return openEndings.has(words.at(-1) ?? '') ? waits.openMs : waits.baseMs;
+  if (shortAnswers.has(words.join(' '))) return completeMs;
+  return openEndings.has(words.at(-1) ?? '') ? openMs : silenceMs;
 }
 
 export interface EndpointingOptions {
   readonly clock: Clock;
   readonly onEndOfTurn: (end: EndOfTurn) => void;
-  readonly waits?: EndpointingWaits;
-  readonly lexicon?: Lexicon;
-  /** The recognizer tells the end of a turn: silence ends one only after `maxMs`. @default false */
-  readonly guardOnly?: boolean;
+  readonly silences: Silences;
+  readonly lexicon: Lexicon;
+  /** The recognizer tells the end of a turn: silence ends one only after `maxSilenceMs`. */
+  readonly isToldEnds: boolean;
+}
+
+/** `shortAnswers`: those of the language. */
+interface Needed {
+  readonly text: string;
+  readonly digits: WantedDigits | undefined;
+  readonly shortAnswers: Lexicon['shortAnswers'];
+  readonly ms: number;
 }
 
 /** Decides the end of the caller's turn. It listens from `speechStarted` or the first text until it has decided or is reset. */
 export class Endpointing {
   readonly #clock: Clock;
   readonly #onEndOfTurn: (end: EndOfTurn) => void;
-  readonly #waits: EndpointingWaits;
-  readonly #lexicon: Lexicon | undefined;
-  readonly #guardOnly: boolean;
+  readonly #silences: Silences;
+  readonly #lexicon: Lexicon;
+  readonly #isToldEnds: boolean;
   #digits: WantedDigits | undefined;
   #active = false;
   #startedAt = 0;
@@ -86,13 +85,15 @@ export class Endpointing {
   /** A sound has begun since the last text. */
   #hasNewSound = false;
   #guard: Timer | undefined;
+  /** How long silence must last after which text, of all that it depends on: it is asked for with every frame of a turn. */
+  #needed: Needed | undefined;
 
   constructor(options: EndpointingOptions) {
     this.#clock = options.clock;
     this.#onEndOfTurn = options.onEndOfTurn;
-    this.#waits = options.waits ?? DEFAULT_WAITS;
+    this.#silences = options.silences;
     this.#lexicon = options.lexicon;
-    this.#guardOnly = options.guardOnly === true;
+    this.#isToldEnds = options.isToldEnds;
   }
 
   /** True from the first sound or word of a turn until its end. */
@@ -162,13 +163,13 @@ export class Endpointing {
   #heardVoice(): void {
     this.#voicedAt = this.#clock.now();
     this.#silenceMs = 0;
-    if (this.#guard === undefined) this.#watch(this.#waits.maxMs);
+    if (this.#guard === undefined) this.#watch(this.#silences.maxSilenceMs);
   }
 
   /** Frames are the measure of silence. Where they stop coming, the clock must end the turn. */
   #watch(delayMs: number): void {
     this.#guard = this.#clock.after(delayMs, () => {
-      const leftMs = this.#voicedAt + this.#waits.maxMs - this.#clock.now();
+      const leftMs = this.#voicedAt + this.#silences.maxSilenceMs - this.#clock.now();
       if (leftMs > 0) this.#watch(leftMs);
       else this.#finish();
     });
@@ -176,7 +177,7 @@ export class Endpointing {
 
   #decide(): void {
     const lastedMs = this.#clock.now() - this.#startedAt;
-    const wait = this.#guardOnly ? this.#waits.maxMs : this.#silenceNeededMs();
+    const wait = this.#isToldEnds ? this.#silences.maxSilenceMs : this.#silenceNeededMs();
     const stillMs = this.#clock.now() - this.#textAt;
     const isStill = this.#hasWords ? stillMs >= LIMITS.words.stillMs + wait : lastedMs >= this.#wordlessMs;
     const mayBeSaying = this.#hasWords && this.#hasNewSound && !this.#hasInterims;
@@ -187,7 +188,7 @@ export class Endpointing {
   }
 
   get #wordlessMs(): number {
-    return this.#waits.maxMs * (this.#hasInterims ? 1 : WORDLESS_FACTOR);
+    return this.#silences.maxSilenceMs * (this.#hasInterims ? 1 : WORDLESS_FACTOR);
   }
 
   #finishInSound(): void {
@@ -197,8 +198,17 @@ export class Endpointing {
   }
 
   #silenceNeededMs(): number {
-    const hints = { lexicon: this.#lexicon, digits: this.#digits };
-    return Math.min(waitAfter(this.#text, this.#waits, hints), this.#waits.maxMs);
+    const text = this.#text;
+    const digits = this.#digits;
+    const silences = this.#silences;
+    const lexicon = this.#lexicon;
+    const { shortAnswers } = lexicon;
+    const known = this.#needed;
+    if (known?.text === text && known.digits === digits && known.shortAnswers === shortAnswers)
+      return known.ms;
+    const ms = Math.min(waitAfter(text, { silences, lexicon, digits }), silences.maxSilenceMs);
+    this.#needed = { text, digits, shortAnswers, ms };
+    return ms;
   }
 
   #finish({ isCutShort = false } = {}): void {

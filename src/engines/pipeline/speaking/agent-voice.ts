@@ -135,11 +135,6 @@ export class AgentVoice {
     return this.#reply?.audible === true;
   }
 
-  /** There is a voice, and somebody to hear it. */
-  get maySpeak(): boolean {
-    return this.#options.stages.voice !== undefined && this.#options.maySpeak();
-  }
-
   /** What the caller hears, beside what `isAudible` says. */
   get sound(): VoiceView {
     return {
@@ -238,12 +233,13 @@ export class AgentVoice {
   }
 
   /**
-   * True when there is a reply, and the caller's frame is too loud for what the line brings back of it. With a quieter one it takes words
-   * to interrupt, as with one from before the reply, which is played again.
+   * True when there is a reply, and the caller's frame is a voice too loud for what the line brings back of it. With a quieter one it takes
+   * words to interrupt, as with one from before the reply, which is played again.
    */
   isTalkedOver(frame: HeardFrame): boolean {
     if (this.#options.context.clock.now() < this.#begunAt) return false;
     this.#sound.add(frame.dbfs, this.#playout.latestDbfs());
+    if (!frame.voiced) return false;
     const mayEcho = this.#options.settings.echoGuard && this.#echo.mayEcho(frame);
     return this.isBusy && !mayEcho;
   }

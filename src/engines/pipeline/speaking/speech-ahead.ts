@@ -1,7 +1,7 @@
 // One sentence that is synthesized before anybody can hear it: its audio is taken in up to a bound, and later handed over as if it
 // had been asked for then.
+import { abandon } from '../../../base/async-iteration.js';
 import type { SpokenPiece, SynthesisEvents, TextToSpeechSession } from '../../../providers/text-to-speech.js';
-import { abandon } from '../../guarded-stream.js';
 
 /** Audio that is taken in: ten seconds, in chunks of 5 ms at the least. What a sentence has beyond it waits at the voice. */
 const MAX_SAMPLES = 160_000;

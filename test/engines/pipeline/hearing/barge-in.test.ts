@@ -6,7 +6,7 @@ import { isBackchannel, lexiconFor } from '../../../../src/engines/languages/lex
 type Step = ['speech'] | ['voiced' | 'unvoiced', number] | ['text' | 'interim', string] | ['silence'];
 
 function run(agent: Interruptibility, steps: readonly Step[]): string[] {
-  const machine = new BargeIn();
+  const machine = new BargeIn({ voicedMs: 500, words: 2, lexicon: lexiconFor('en') });
   const decisions: string[] = [];
   for (const [kind, value] of steps) {
     const note = (decision: string) => decision !== 'wait' && decisions.push(decision);

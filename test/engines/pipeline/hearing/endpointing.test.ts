@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { Endpointing, waitAfter } from '../../../../src/engines/pipeline/hearing/endpointing.js';
+import { lexiconFor } from '../../../../src/engines/languages/lexicon.js';
+import { DEFAULT_TURN_TAKING } from '../../../../src/engines/turn-taking.js';
 import { FakeClock } from '../../../support/fake-clock.js';
+
+const SETTINGS = { silences: DEFAULT_TURN_TAKING, lexicon: lexiconFor(undefined), isToldEnds: false };
 
 describe('waitAfter', () => {
   it.each([
@@ -18,7 +22,7 @@ describe('waitAfter', () => {
     ['Well…', 1200],
     ['That is what I was looking for.', 300],
   ])('"%s": %i ms', (text, waitMs) => {
-    expect(waitAfter(text)).toBe(waitMs);
+    expect(waitAfter(text, SETTINGS)).toBe(waitMs);
   });
 });
 
@@ -33,6 +37,7 @@ function run(steps: readonly Step[]): [endedAt: number, at: number][] {
   const clock = new FakeClock();
   const ends: [number, number][] = [];
   const endpointing = new Endpointing({
+    ...SETTINGS,
     clock,
     onEndOfTurn: ({ endedAt }) => void ends.push([endedAt, clock.now()]),
   });
@@ -228,7 +233,7 @@ describe('Endpointing', () => {
 
   it('leaves no timer behind a reset', () => {
     const clock = new FakeClock();
-    const endpointing = new Endpointing({ clock, onEndOfTurn: () => expect.unreachable() });
+    const endpointing = new Endpointing({ ...SETTINGS, clock, onEndOfTurn: () => expect.unreachable() });
     endpointing.speechStarted(0);
     endpointing.reset();
     expect(clock.pending).toBe(0);
