@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 // The command `offhook`. Ends in order at the first signal, whose name commands see as the reason, and at once at a later one.
 import { systemClock } from './base/clock.js';
+import { createSharedAbort } from './base/shared-abort.js';
 import { SIGNAL_ECHO_MS } from './client/signals.js';
 import { runCli } from './cli/program.js';
 import { openAsk } from './cli/terminal.js';
 
-const controller = new AbortController();
+const controller = createSharedAbort();
 let signaledAt: number | undefined;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {

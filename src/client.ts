@@ -25,6 +25,8 @@ export class Offhook {
   /** Undefined where nothing is served. */
   #loading: Promise<Runtime> | undefined;
   #runtime: Runtime | undefined;
+  /** What was served last had started. */
+  #hasServed = false;
   /** Those that have a name, by it. */
   readonly #agents = new Map<string, Agent>();
   /** Those that have tools of servers that no agent before them has: the servers are asked when this client serves. */
@@ -75,7 +77,7 @@ export class Offhook {
   /**
    * Calls a number, while `serve` runs. Resolves when the carrier has taken the call; `ended` resolves with the record when it is
    * over and stored, and never rejects: whether it was answered, busy or failed stands in `outcome` and `endReason`.
-   * @throws ConfigError for an option that cannot work or a setting that is missing, RequestError while shutting down,
+   * @throws ConfigError for an option that cannot work or a setting that is missing, RequestError while and after shutting down,
    * LimitError when a budget is used up or the process is overloaded, CarrierError when the carrier refused or did not answer; of the last two a record tells as well.
    */
   async call(options: CallOptions): Promise<PlacedCall> {
@@ -114,8 +116,8 @@ export class Offhook {
   /**
    * Has the agent say `text` on a live call, in its own voice: after what it says now, or (`interrupt`) instead of the rest of that. It never
    * talks over the caller, and what they have asked is answered. Markup is left out; at most 4,000 characters. Resolves with what became
-   * of it once it was heard, or will not be. @throws NotFoundError, RequestError for a text that cannot be said or a call on which
-   * nothing can be said, LimitError when 20 texts wait
+   * of it once it was heard, or will not be. @throws NotFoundError, RequestError for a text that cannot be said, a call on which
+   * nothing can be said or a server that was shut down, LimitError when 20 texts wait, ConfigError before `serve` has resolved
    */
   async say(callId: string, text: string, options: SayOptions = {}): Promise<SayOutcome> {
     const { controls } = this.#serving('say()');
@@ -191,10 +193,12 @@ export class Offhook {
   async #open<T>(options: CheckedServeOptions, open: (runtime: Runtime) => Promise<T>): Promise<T> {
     const loading = this.#load(options);
     this.#loading = loading;
+    this.#hasServed = false;
     try {
       const runtime = await loading;
       this.#runtime = runtime;
       const opened = await open(runtime);
+      this.#hasServed = true;
       if (options.handleSignals) runtime.drainOnSignal(() => this.drain());
       return opened;
     } catch (error) {
@@ -224,6 +228,9 @@ export class Offhook {
   #serving(what: string): Runtime {
     const runtime = this.#runtime;
     if (runtime?.isOpen === true) return runtime;
+    // No setting is missing, and the call, if there was one, is over or elsewhere.
+    if (this.#hasServed)
+      throw new RequestError('REQUEST_CONFLICT', `${what} needs a running server: this one was shut down.`);
     throw new ConfigError(
       'CONFIG_MISSING',
       `${what} needs a running server: await phone.serve({ … }) first.`,

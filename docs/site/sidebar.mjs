@@ -74,6 +74,7 @@ export const SECTIONS = [
         'turn-taking',
         'transcoder',
         'facts',
+        'load',
         'overload',
         'handover',
         'cluster',

@@ -16,7 +16,7 @@ export const ERROR_CODES = {
     'The request comes from an origin or address that is not allowed, or needs a dashboard token on a server without one.',
   REQUEST_INVALID: 'The request is invalid.',
   REQUEST_TOO_LARGE: 'The body is larger than allowed.',
-  REQUEST_CONFLICT: 'The call has ended, or another process owns it.',
+  REQUEST_CONFLICT: 'The call has ended, another process owns it, or the server was shut down.',
   NOT_FOUND: 'No such path or call.',
   LIMIT_EXCEEDED:
     'Too many connections or attempts from one address, a used-up budget, or no capacity for a call.',
@@ -24,7 +24,7 @@ export const ERROR_CODES = {
   CARRIER_FAILED: 'The carrier refused a request or did not answer.',
   PROVIDER_FAILED: 'An AI provider refused, failed or did not answer.',
   STORE_FAILED: 'The call store failed to read or write.',
-  CLUSTER_FAILED: 'The broker of the cluster, or another node, refused or did not answer.',
+  CLUSTER_FAILED: 'The broker of the cluster, or another server, refused or did not answer.',
   RECORDING_ABSENT: 'The call has no recording, or it is not kept any more.',
   RECORDING_NOT_READY: 'The recording is still being made.',
   RECORDING_LOCKED: 'The recording is encrypted, and the key is missing or another one.',

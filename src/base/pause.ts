@@ -38,8 +38,11 @@ export function toNextRound(clock: Clock, everyMs: number): number {
   return everyMs - (clock.now() % everyMs);
 }
 
-/** The same for what is done again and again, all of it at the same moments: a process that wakes up for one of them has little more to do for the others. What took its time is not done again at once. */
-export function toNextBeat(clock: Clock, everyMs: number): number {
-  const inMs = toNextRound(clock, everyMs);
+/**
+ * The same for what is done again and again, all of it at the same moments: a process that wakes up for one of them has little more to do for the others. What took
+ * its time is not done again at once. `behindMs`: so long behind those moments, for what goes by what is learned at them.
+ */
+export function toNextBeat(clock: Clock, everyMs: number, behindMs = 0): number {
+  const inMs = everyMs - ((clock.now() + everyMs - behindMs) % everyMs);
   return inMs < everyMs / 10 ? inMs + everyMs : inMs;
 }

@@ -28,17 +28,18 @@ export interface DashboardFlags {
 
 const TOKEN_VARIABLE = 'OFFHOOK_DASHBOARD_TOKEN';
 const BROKER_SETTINGS = {
-  url: { flag: '--cluster', variable: 'OFFHOOK_CLUSTER_URL' },
-  name: { flag: '--cluster-name', variable: 'OFFHOOK_CLUSTER_NAME' },
-  secret: { flag: undefined, variable: 'OFFHOOK_CLUSTER_SECRET' },
+  url: { what: 'URL of the broker', flag: '--cluster', variable: 'OFFHOOK_CLUSTER_URL' },
+  name: { what: 'name of the cluster', flag: '--cluster-name', variable: 'OFFHOOK_CLUSTER_NAME' },
+  secret: { what: 'secret of its servers', flag: undefined, variable: 'OFFHOOK_CLUSTER_SECRET' },
 } as const;
 
 /** Runs until the signal comes. @throws UsageError, ConfigError when it cannot listen. */
 export async function runDashboard(flags: DashboardFlags, context: CliContext): Promise<number> {
   const { port, host } = flags;
   const token = checkToken(flags.token ?? readEnv(TOKEN_VARIABLE));
-  const logger = createLogger({ level: 'warn' });
   const cluster = readBroker(flags);
+  // That a broker answers again is no warning.
+  const logger = createLogger({ level: cluster === undefined ? 'warn' : 'info' });
   const dataDir = checkDataDir(flags.dataDir);
   const folder = cluster && dataDir !== false ? join(dataDir, `cluster-${cluster.name}`) : dataDir;
   const location = { dataDir: folder, role: 'dashboard' } as const;
@@ -103,7 +104,10 @@ function checkToken(token: string | undefined): string | undefined {
 
 /** Undefined without `--cluster`. @throws UsageError */
 function readBroker({ cluster, clusterName }: DashboardFlags): BrokerPlace | undefined {
-  if (cluster === undefined) return undefined;
+  if (cluster === undefined) {
+    if (clusterName === undefined) return undefined;
+    throw new UsageError(`--cluster-name needs the URL of the broker: ${nameOf('url')}.`);
+  }
   if (cluster !== true && URL.canParse(cluster) && new URL(cluster).password !== '')
     throw new UsageError(
       'Other users see a command line: put the URL with its password into OFFHOOK_CLUSTER_URL, and give --cluster without a value.',
@@ -111,13 +115,12 @@ function readBroker({ cluster, clusterName }: DashboardFlags): BrokerPlace | und
   const given = { url: cluster === true ? undefined : cluster, name: clusterName, secret: undefined };
   const broker = { url: '', name: '', secret: '' };
   for (const setting of ['url', 'name', 'secret'] as const) {
-    const { variable } = BROKER_SETTINGS[setting];
+    const { what, variable } = BROKER_SETTINGS[setting];
     const value = given[setting] ?? readEnv(variable);
-    if (value === undefined)
-      throw new UsageError(`--cluster needs the ${setting} of the cluster: ${nameOf(setting)}.`);
+    if (value === undefined) throw new UsageError(`--cluster needs the ${what}: ${nameOf(setting)}.`);
     broker[setting] = value;
   }
-  const [wrong, complaint] = complainOfBroker(broker) ?? [];
+  const [wrong, complaint] = complainOfBroker(broker, 'Use that of the servers.') ?? [];
   if (wrong !== undefined) throw new UsageError(`${nameOf(wrong)} ${complaint}`);
   return broker;
 }

@@ -26,7 +26,7 @@ export async function runDrain(flags: DrainFlags, context: CliContext): Promise<
   for (const each of found) if (each !== chosen) each.peer.close();
   if (chosen === undefined) {
     const isOther = pid !== undefined && found.length > 0;
-    const none = silent > 0 ? silentOn(dataDir, silent) : noServerOn(dataDir);
+    const none = silent > 0 ? silentOn(dataDir, silent) : await noServerOn(dataDir);
     context.error(isOther ? `No server with the pid ${pid}: see offhook status.` : none);
     return 1;
   }

@@ -1,5 +1,5 @@
 // `offhook status`: the servers of a data folder, as they say themselves.
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { counted } from '../base/counted.js';
 import { findProcesses } from '../client/handover/processes.js';
 import type { ProcessStatus } from '../client/handover/processes.js';
@@ -22,7 +22,7 @@ export async function runStatus({ dataDir, json }: StatusFlags, context: CliCont
   else if (servers.length > 0) context.out(toTable(servers));
   if (json !== true && silent > 0) context.error(silentOn(dataDir, silent));
   if (servers.length > 0) return 0;
-  if (json !== true && silent === 0) context.error(noServerOn(dataDir));
+  if (json !== true && silent === 0) context.error(await noServerOn(dataDir));
   return 1;
 }
 
@@ -31,8 +31,12 @@ export function silentOn(dataDir: string, silent: number): string {
   return `${servers} on ${resolve(dataDir)} ${does} not answer: stopped, or too busy.`;
 }
 
-export function noServerOn(dataDir: string): string {
-  return `No server of yours runs on ${resolve(dataDir)}. Another folder: --data-dir.`;
+export async function noServerOn(dataDir: string): Promise<string> {
+  const demo = join(dataDir, 'demo');
+  const { found } = await findProcesses(demo);
+  for (const { peer } of found) peer.close();
+  const hint = found.length === 0 ? 'Another folder: --data-dir.' : `A demo does: --data-dir ${demo}`;
+  return `No server of yours runs on ${resolve(dataDir)}. ${hint}`;
 }
 
 function toTable(servers: readonly ProcessStatus[]): string {

@@ -11,6 +11,12 @@ export interface ClusterNode {
   readonly address: string;
 }
 
+/** A node that is there, or was. */
+export interface RememberedNode extends ClusterNode {
+  /** It has said goodbye. */
+  readonly hasLeft: boolean;
+}
+
 /** Who has a call. */
 export interface CallOwner {
   readonly nodeId: string;
@@ -105,8 +111,8 @@ export interface Coordinator {
   readonly isThere: boolean;
   /** True while the broker is connected, however slow it is. */
   readonly isReached: boolean;
-  /** How long the others take this node for alive without hearing of it again, in milliseconds. At 0 they may take its calls. */
-  readonly leaseLeftMs: number;
+  /** Until when the others take this node for alive without hearing of it again, on the clock. From then on they may take its calls. */
+  readonly leasedUntil: number;
   /** That of the broker, as this node last heard it; of this node's clock until then. */
   readonly time: SharedTime;
   /** True once `tail` has brought everything that the broker keeps. */
@@ -117,6 +123,8 @@ export interface Coordinator {
   nodes(): readonly ClusterNode[];
   /** Those that were there, and may still be: a node that is cut off from the broker loses its lease, and keeps its calls. Who has not answered `send` for `LEASE_MS` is not among them. */
   silent(): readonly ClusterNode[];
+  /** What is known of a node, also of one that is gone; undefined for one that was never known here, or is forgotten. */
+  find(nodeId: string): RememberedNode | undefined;
 
   /** Is a node from now on, until `close`. Also where the broker is away: it joins as soon as that answers. @throws ConfigError for a broker that will never do */
   join(events: CoordinatorEvents): Promise<void>;

@@ -13,6 +13,7 @@ import {
   LEASE_MS,
   type NodeMessage,
   type Pool,
+  type RememberedNode,
   type Taken,
 } from './coordinator.js';
 import { HeldClaims } from './held-claims.js';
@@ -40,6 +41,8 @@ interface Told {
 export class MemoryCluster {
   readonly clock: Clock;
   readonly nodes = new Map<string, MemoryCoordinator>();
+  /** Those that have said goodbye. */
+  readonly left = new Map<string, ClusterNode>();
   /** Those that only observe. */
   readonly observers = new Map<string, MemoryCoordinator>();
   readonly pools = new Map<string, Map<string, Place>>();
@@ -77,8 +80,8 @@ export class MemoryCluster {
     return this.#cut.get(nodeId)?.reachesNodes !== false;
   }
 
-  leaseLeftMs(nodeId: string): number {
-    return Math.max(0, LEASE_MS - this.cutForMs(nodeId));
+  leasedUntil(nodeId: string): number {
+    return this.clock.now() - this.cutForMs(nodeId) + LEASE_MS;
   }
 
   /** For how long the node has not reached the broker. */
@@ -146,13 +149,13 @@ class MemoryCoordinator implements Coordinator {
     return this.#cluster.cutForMs(this.nodeId);
   }
 
-  get leaseLeftMs(): number {
-    return this.#cluster.leaseLeftMs(this.nodeId);
+  get leasedUntil(): number {
+    return this.#cluster.leasedUntil(this.nodeId);
   }
 
   nodes(): readonly ClusterNode[] {
     const alive = [...this.#cluster.nodes.values()].filter(
-      ({ leaseLeftMs }) => !this.isThere || leaseLeftMs > 0,
+      ({ leasedUntil }) => !this.isThere || leasedUntil > this.#cluster.clock.now(),
     );
     const joined = alive.map((each) => each.#node);
     const isListed = joined.includes(this.#node) || this.#cluster.observers.has(this.nodeId);
@@ -166,8 +169,17 @@ class MemoryCoordinator implements Coordinator {
       .filter((node) => !listed.includes(node));
   }
 
+  find(nodeId: string): RememberedNode | undefined {
+    const { left, nodes } = this.#cluster;
+    const gone = left.get(nodeId);
+    if (gone !== undefined) return { ...gone, hasLeft: true };
+    const present = nodes.get(nodeId);
+    return present === undefined ? undefined : { ...present.#node, hasLeft: false };
+  }
+
   async join(events: CoordinatorEvents): Promise<void> {
     this.#events = events;
+    this.#cluster.left.delete(this.nodeId);
     this.#cluster.nodes.set(this.nodeId, this);
   }
 
@@ -307,7 +319,7 @@ class MemoryCoordinator implements Coordinator {
   async close(): Promise<void> {
     this.#cluster.heal(this.nodeId);
     const { nodes, observers, pools, listeners } = this.#cluster;
-    nodes.delete(this.nodeId);
+    if (nodes.delete(this.nodeId)) this.#cluster.left.set(this.nodeId, this.#node);
     observers.delete(this.nodeId);
     listeners.delete(this.nodeId);
     await Promise.all(this.#claims.all().map(([callId]) => this.release(callId, 0)));

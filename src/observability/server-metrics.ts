@@ -32,7 +32,7 @@ export class ServerMetrics implements Meters {
   });
   readonly #lag = new Histogram({
     name: 'offhook_event_loop_lag_seconds',
-    help: 'How long after its time the event loop ran a timer, asked ten times a second.',
+    help: 'How long after its time the event loop ran a timer, asked ten times a second, and four times while no call is up.',
     buckets: LATE_SECONDS,
   });
   readonly #providerErrors = new Counter({
@@ -63,10 +63,11 @@ export class ServerMetrics implements Meters {
     this.cluster = cluster && new ClusterMetrics(cluster);
     this.#calls = new CallMetrics(clock);
     this.#load = load;
-    this.#watch = new EventLoopWatch(clock, (lateMs, dueMs, busyShare) => {
+    const late = (lateMs: number, dueMs: number, busyShare: number) => {
       this.#lag.observe(lateMs / 1000);
       load.lagged(lateMs, dueMs, busyShare);
-    });
+    };
+    this.#watch = new EventLoopWatch({ clock, callsUp, late });
     this.#unsubscribe = bus.subscribe((event) => this.#calls.hear(event));
     const calls = new Gauge({
       name: 'offhook_server_calls',

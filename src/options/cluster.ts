@@ -1,4 +1,5 @@
 // The option `cluster` of `phone.serve(...)`: what it means, and what is refused. Documented here and nowhere else.
+import { isDecodable } from '../base/decodable.js';
 import { ConfigError } from '../base/errors.js';
 import { hostComplaint } from '../base/host-name.js';
 import { checkBoolean, checkNames, requireObject, requireText } from '../base/option-checks.js';
@@ -6,7 +7,7 @@ import type { ServedClient } from './client.js';
 
 /** The option `cluster` of `phone.serve(...)`: several servers behind any load balancer are one phone system. */
 export interface ClusterOptions {
-  /** Redis 6.2 or later, or Valkey: `redis://user:password@host:6379`, with `rediss:` for TLS; of a Redis Cluster, any node. Needs the npm package `@redis/client`. `memory:` joins servers of one process, for tests. */
+  /** Redis 6.2 or later, or Valkey: `redis://user:password@host:6379`, with `rediss:` for TLS; of a Redis Cluster any node, without a path. Needs the npm package `@redis/client`. `memory:` joins servers of one process, for tests. */
   url: string;
   /** Of the cluster, 1-64 letters, digits, `-` and `_`. Clusters of other names can share the broker. */
   name: string;
@@ -39,6 +40,15 @@ const NAMES = ['url', 'name', 'secret', 'address', 'streamHost', 'state'];
 const NAME = /^[\w-]{1,64}$/;
 const SHORTEST_SECRET_BYTES = 32;
 const SECRET_FIX = 'Make one with: openssl rand -base64 32';
+const URL_COMPLAINT =
+  'must be the URL of a Redis or Valkey, such as redis://user:password@10.0.0.2:6379, or rediss:// for TLS.';
+const END_COMPLAINT =
+  'must end with its host and port, or with the number of a database behind them: leave out what follows. TLS is rediss://.';
+const CODED_COMPLAINT =
+  'must have each special character of its user and password coded: / is %2F, @ is %40, % is %25.';
+const DATABASE = /^\/?\d*$/;
+const ADDRESS_COMPLAINT =
+  'must be where the other servers reach this one, such as http://10.0.0.5:8000: a scheme, a host and a port, no path.';
 
 /** What else is wanted of the server. `others`: options that are set, and do not go with a cluster, by their names. */
 export interface ClusterSurroundings {
@@ -54,36 +64,43 @@ export function checkCluster(
   if (options === undefined) return undefined;
   requireObject(options, WHERE, '{ url, name, secret, address }');
   checkNames(options, NAMES, WHERE);
-  const url = requireText(WHERE, 'url', options.url);
+  const url = requireText(WHERE, 'url', options.url, `It ${URL_COMPLAINT}`);
   const name = requireText(WHERE, 'name', options.name);
   const secret = requireText(WHERE, 'secret', options.secret, SECRET_FIX);
-  const [wrong, complaint] = complainOfBroker({ url, name, secret }) ?? [];
+  const [wrong, complaint] = complainOfBroker({ url, name, secret }, SECRET_FIX) ?? [];
   if (wrong !== undefined) throw new ConfigError('CONFIG_INVALID', `cluster.${wrong} ${complaint}`);
-  const address = checkAddress(requireText(WHERE, 'address', options.address));
+  const address = checkAddress(requireText(WHERE, 'address', options.address, `It ${ADDRESS_COMPLAINT}`));
   const streamHost = checkStreamHost(options.streamHost, client);
   const state = checkBoolean('cluster.state', options.state, true);
   demandSurroundings(client, others);
   return { url, name, secret, address, streamHost, state };
 }
 
-/** What is wrong, and the end of a sentence that says so; undefined where nothing is. */
-export function complainOfBroker({
-  url,
-  name,
-  secret,
-}: BrokerPlace): [keyof BrokerPlace, string] | undefined {
-  const { protocol } = URL.canParse(url) ? new URL(url) : { protocol: '' };
-  if (!['redis:', 'rediss:', 'memory:'].includes(protocol))
-    return [
-      'url',
-      'must be the URL of a Redis or Valkey, such as redis://user:password@10.0.0.2:6379, or rediss:// for TLS.',
-    ];
+/** What is wrong, and the end of a sentence that says so; undefined where nothing is. `secretFix`: where the secret comes from, as a sentence. */
+export function complainOfBroker(
+  { url, name, secret }: BrokerPlace,
+  secretFix: string,
+): [keyof BrokerPlace, string] | undefined {
+  const unfit = /^memory:/i.test(url) && URL.canParse(url) ? undefined : complainOfUrl(url);
+  if (unfit !== undefined) return ['url', unfit];
   if (!NAME.test(name)) return ['name', 'must be 1-64 letters, digits, - or _.'];
   if (Buffer.byteLength(secret) >= SHORTEST_SECRET_BYTES) return undefined;
   return [
     'secret',
-    `must have at least ${SHORTEST_SECRET_BYTES} bytes, and is the same for the whole cluster. ${SECRET_FIX}`,
+    `must have at least ${SHORTEST_SECRET_BYTES} bytes, and is the same for the whole cluster. ${secretFix}`,
   ];
+}
+
+/** What is wrong with the URL of a Redis or Valkey, as `complainOfBroker` says it. */
+export function complainOfUrl(url: string): string | undefined {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  // A password with a slash in it ends the host for whoever reads it.
+  const behindHost = parsed === undefined ? url : `${parsed.pathname}${parsed.search}${parsed.hash}`;
+  if (/^rediss?:/i.test(url) && behindHost.includes('@')) return CODED_COMPLAINT;
+  if (parsed === undefined || !['redis:', 'rediss:'].includes(parsed.protocol)) return URL_COMPLAINT;
+  const { pathname, search, hash, username, password } = parsed;
+  if (!DATABASE.test(pathname) || search !== '' || hash !== '') return END_COMPLAINT;
+  return [username, password].every(isDecodable) ? undefined : CODED_COMPLAINT;
 }
 
 /** A path would be lost, and what others send to all of an interface reaches nobody. */
@@ -92,10 +109,7 @@ function checkAddress(address: string): string {
   const isBase = url?.pathname === '/' && url.search === '' && url.hash === '' && url.username === '';
   const isHttp = url !== undefined && /^https?:$/.test(url.protocol);
   if (isHttp && isBase && !['0.0.0.0', '[::]'].includes(url.hostname)) return url.origin;
-  throw new ConfigError(
-    'CONFIG_INVALID',
-    'cluster.address must be where the other servers reach this one, such as http://10.0.0.5:8000: a scheme, a host and a port, no path.',
-  );
+  throw new ConfigError('CONFIG_INVALID', `cluster.address ${ADDRESS_COMPLAINT}`);
 }
 
 /** The load balancer's own host leads to any server: named as that of one, it would do nothing. */

@@ -1,6 +1,7 @@
 // Which providers fail again and again: for a while no call begins with one of them. Shared by all calls of a process. A provider is an
 // object with an address of its own: another one of the same name may be another server.
 import type { Clock } from '../base/clock.js';
+import { ProviderError } from '../base/errors.js';
 
 /** So many failures within `WINDOW_MS` open a circuit, for `OPEN_MS`. */
 const FAILURES = 5;
@@ -11,6 +12,25 @@ interface Circuit {
   /** When it failed, oldest first; at most `FAILURES`. */
   failedAt: number[];
   openUntil: number;
+}
+
+/** A provider, or an application in the place of one, did not go on while there was time for it. */
+export class LateError extends ProviderError {
+  /** It has had enough time itself that this says something about it, and not about what kept the caller waiting before. */
+  readonly isFair: boolean;
+
+  constructor(sentence: string, { isFair }: { readonly isFair: boolean }) {
+    super(sentence, { status: null, retryable: true });
+    this.isFair = isFair;
+  }
+}
+
+/**
+ * True for a failure that makes other calls skip a provider, be it a member of a chain or what a voice mode cannot do without: any, but that it
+ * was late with the little time that others had left of the caller's patience. This call asks another one all the same.
+ */
+export function countsAgainst(error: unknown): boolean {
+  return !(error instanceof LateError) || error.isFair;
 }
 
 export class Circuits {

@@ -70,13 +70,23 @@ export interface SpeechToTextContext {
   readonly events: SpeechToTextEvents;
 }
 
+/** Text of speech that a simulated caller is saying, sent beside the audio. */
+export interface SpokenText {
+  /** Names the utterance; partials of one utterance share it. */
+  id: string;
+  text: string;
+  final: boolean;
+  /** BCP 47 tag, where the caller tells what they speak. */
+  language?: string | undefined;
+}
+
 export interface SpeechToTextSession {
   /** One 20 ms frame, 16 kHz PCM. Valid until the method returns. May be called from the start, before there is a connection. */
   pushAudio(frame: Int16Array): void;
   /** The caller seems to have finished: answer soon with what is still open, as a `final`. An empty one says that nothing is. */
   finishUtterance(): void;
   /** Only there in the simulated recognizer: the text of what the simulated caller says. */
-  pushSpokenText?(segment: { id: string; text: string; final: boolean; language?: string | undefined }): void;
+  pushSpokenText?(segment: SpokenText): void;
   /** Idempotent. No event follows. */
   close(): void;
 }

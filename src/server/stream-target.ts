@@ -1,4 +1,5 @@
 // The path of a stream: /ws/stream/<callId>[/<token>]?caller=..&callee=..
+import { isDecodable } from '../base/decodable.js';
 import { NotFoundError, RequestError } from '../base/errors.js';
 
 const PREFIX = '/ws/stream/';
@@ -40,15 +41,6 @@ export function parseStreamTarget(target: string): StreamTarget {
     caller: party(query.get('caller')),
     callee: party(query.get('callee')),
   };
-}
-
-function isDecodable(path: string): boolean {
-  try {
-    decodeURIComponent(path);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** A number or another word for a party, without control characters. A plus that was not encoded arrives as a blank. */

@@ -11,5 +11,6 @@ await import('../providers/circuits.test.js');
 await import('../providers/fallback/patient-reader.test.js');
 await import('../providers/stt/deepgram/session.test.js');
 await import('../providers/stt/openai-transcription/openai-transcription.test.js');
+await import('../providers/wire/http-voice.test.js');
 await import('../providers/wire/retry-plan.test.js');
 await import('../providers/wire/second-request.test.js');

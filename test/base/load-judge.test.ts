@@ -186,7 +186,7 @@ describe('LoadJudge', () => {
 
   it('sees by its watch a loop that is blocked', () => {
     const clock = new FakeClock();
-    const watch = new EventLoopWatch(clock, (...wake) => judge.lagged(...wake));
+    const watch = new EventLoopWatch({ clock, callsUp: () => 0, late: (...wake) => judge.lagged(...wake) });
     let blocks = 0;
     while (!judge.isOverloaded && blocks < 20) {
       clock.stall(700);

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
 import { dashboardSocket } from '../../src/base/dashboard-socket.js';
 import { MemoryStore } from '../../src/stores/memory-store.js';
@@ -75,6 +75,17 @@ describe('offhook dashboard', () => {
     const [code] = await once(child, 'exit');
     expect(code).toBe(0);
     await expect(fetch(`${said.url}health`)).rejects.toThrow();
+  });
+
+  it('says that the secret of a cluster is that of its servers', async () => {
+    vi.stubEnv('OFFHOOK_CLUSTER_SECRET', 'too-short');
+    const { code, errors } = await run('--cluster', 'redis://localhost', '--cluster-name', 'x');
+    vi.unstubAllEnvs();
+    expect(code).toBe(2);
+    expect(errors).toMatch(
+      /^error: OFFHOOK_CLUSTER_SECRET must have at least 32 bytes.* Use that of the servers\./,
+    );
+    expect(errors).not.toContain('openssl');
   });
 
   it('ends in order at a Ctrl-C that comes twice at once, as from npx', async () => {
@@ -148,7 +159,7 @@ describe('offhook dashboard', () => {
     [['--speed', '1'], /unknown option/],
     [
       ['--cluster', '--cluster-name', 'x'],
-      /needs the url of the cluster: --cluster \(or OFFHOOK_CLUSTER_URL\)/,
+      /needs the URL of the broker: --cluster \(or OFFHOOK_CLUSTER_URL\)/,
     ],
     [
       ['--cluster', 'redis://localhost'],
@@ -156,8 +167,9 @@ describe('offhook dashboard', () => {
     ],
     [
       ['--cluster', 'redis://localhost', '--cluster-name', 'x'],
-      /needs the secret of the cluster: OFFHOOK_CLUSTER_SECRET/,
+      /needs the secret of its servers: OFFHOOK_CLUSTER_SECRET/,
     ],
+    [['--cluster-name', 'x'], /--cluster-name needs the URL of the broker: --cluster/],
     [['--cluster', 'redis://user:word@localhost'], /Other users see a command line.*OFFHOOK_CLUSTER_URL/],
   ]);
 });

@@ -8,6 +8,7 @@ import { runCli } from '../../src/cli/program.js';
 import { ConfigError } from '../../src/base/errors.js';
 import { findDemo } from '../../src/testing/demo/demo-file.js';
 import { runDemo } from '../../src/testing/demo/run-demo.js';
+import { runCommand } from './run-command.js';
 
 async function freePort(): Promise<{ port: number; release(): Promise<void> }> {
   const server = createServer();
@@ -60,6 +61,7 @@ describe('offhook demo', () => {
     const controller = new AbortController();
     const lines: string[] = [];
     let found: unknown;
+    let status: unknown;
     const code = await runCli(['demo', '--port', String(port)], {
       error: (text) => lines.push(text),
       signal: controller.signal,
@@ -68,6 +70,9 @@ describe('offhook demo', () => {
         if (!text.startsWith('Ctrl-C')) return;
         void (async () => {
           found = await findDemo(port);
+          // As it says itself.
+          const [, command = ''] = /^status +npx offhook (.*)$/m.exec(lines.join('\n')) ?? [];
+          status = await runCommand(command.split(' '));
           const response = await fetch(`http://127.0.0.1:${port}/health`);
           expect(response.status).toBe(200);
         })().finally(() => controller.abort());
@@ -75,6 +80,7 @@ describe('offhook demo', () => {
     });
     expect(code).toBe(0);
     expect(found).toMatchObject({ port, processId: process.pid });
+    expect(status).toMatchObject({ code: 0, out: expect.stringContaining(`${port}`) });
     expect(lines[0]).toContain(`http://127.0.0.1:${port}`);
     expect(lines.at(-1)).toBe('Stopped.');
     expect(await findDemo(port)).toBeUndefined();

@@ -43,6 +43,19 @@ describe('offhook status', () => {
     expect((await status('--data-dir', `${dataDir}/nowhere`)).code).toBe(1);
   });
 
+  it('says where a demo runs', async () => {
+    const dataDir = await makeFolder();
+    const demo = `${dataDir}/demo`;
+    await using _ = await startCarrierPhone('carrier-a', {}, { serve: { dataDir: demo } });
+    for (const command of ['status', 'drain']) {
+      const { code, errors } = await runCommand([command, '--data-dir', dataDir]);
+      expect([code, errors]).toEqual([
+        1,
+        `No server of yours runs on ${dataDir}. A demo does: --data-dir ${demo}`,
+      ]);
+    }
+  });
+
   it('shows what serves, and how many calls are up', async () => {
     await using phone = await openPhone();
     const isOver = new AbortController();

@@ -21,11 +21,32 @@ describe('commands', () => {
   ];
 
   it.each(commands)('%s needs a running server', async (name, run) => {
-    const missing = { code: 'CONFIG_MISSING', message: expect.stringContaining(`${name}()`) };
+    const message = expect.stringContaining(`${name}() needs a running server`);
+    const missing = { code: 'CONFIG_MISSING', message };
+    const over = { code: 'REQUEST_CONFLICT', message };
     await expect(run(bench.phone)).rejects.toMatchObject(missing);
+    for (let times = 0; times < 2; times += 1) {
+      const serving = bench.serve();
+      await expect(run(bench.phone)).rejects.toMatchObject(missing);
+      await serving;
+      const closing = bench.phone.disconnect();
+      await new Promise((resolve) => setImmediate(resolve));
+      await expect(run(bench.phone)).rejects.toMatchObject(over);
+      await closing;
+      await expect(run(bench.phone)).rejects.toMatchObject(over);
+    }
+  });
+
+  it.each(commands)('%s says after a drain that the server was shut down', async (_, run) => {
     await bench.serve();
-    await bench.phone.disconnect();
-    await expect(run(bench.phone)).rejects.toMatchObject(missing);
+    await bench.phone.drain({ timeoutSeconds: 0 });
+    await expect(run(bench.phone)).rejects.toMatchObject({ code: 'REQUEST_CONFLICT' });
+  });
+
+  it.each(commands)('%s needs a server that has started', async (_, run) => {
+    const serving = bench.serve();
+    await Promise.all([expect(serving).rejects.toThrow(), bench.phone.disconnect()]);
+    await expect(run(bench.phone)).rejects.toMatchObject({ code: 'CONFIG_MISSING' });
   });
 
   it.each(commands.slice(1))('%s knows no call that never was', async (_, run) => {

@@ -38,7 +38,15 @@ const OTHERS = new Set([
     'tsc',
     'cargo',
   ],
-  ...['pip', 'openapi-python-client', 'promtool', 'python3', 'rustup', '.node/zig/bin/python'],
+  ...[
+    'pip',
+    'openapi-python-client',
+    'promtool',
+    'redis-server',
+    'python3',
+    'rustup',
+    '.node/zig/bin/python',
+  ],
 ]);
 
 /** What npm does by itself. */

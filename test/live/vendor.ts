@@ -48,10 +48,7 @@ export function live<T extends Priced>(
   it(name, async () => {
     const provider = create();
     const used: UsageFact[] = [];
-    const meter = new UsageMeter(
-      { fact: (fact) => void (fact.type === 'usage.measured' && used.push(fact)) },
-      () => null,
-    );
+    const meter = new UsageMeter({ fact: (fact) => void used.push(fact) }, () => null);
     try {
       await exchange(provider, meter);
     } finally {

@@ -25,7 +25,17 @@ describe('cluster', () => {
     expect(check({ streamHost: 'node-1.voice.example.com:8443' })?.streamHost).toBe(
       'node-1.voice.example.com:8443',
     );
-    expect(check({ url: 'rediss://u:p@h:1' })?.url).toBe('rediss://u:p@h:1');
+    for (const url of ['rediss://u:p@h:1', 'redis://h:1/', 'redis://h:1/3'])
+      expect(check({ url })?.url).toBe(url);
+  });
+
+  it.each([
+    'redis://:100%@10.0.0.2',
+    'redis://user:ab/c@10.0.0.2',
+    'redis://user:12/34@10.0.0.2',
+    'redis://:a#b@10.0.0.2',
+  ])('refuses %s and says how to write the password', (url) => {
+    expect(() => check({ url })).toThrow(/cluster\.url must have .*\/ is %2F.*% is %25/);
   });
 
   it.each([
@@ -33,10 +43,13 @@ describe('cluster', () => {
     [{ secret: undefined }, 'CONFIG_MISSING', /needs secret\. Make one with: openssl/],
     [{ url: 'http://10.0.0.2' }, 'CONFIG_INVALID', /redis:\/\/user/],
     [{ url: 'nonsense' }, 'CONFIG_INVALID', /redis:\/\/user/],
-    [{ url: undefined }, 'CONFIG_MISSING', /needs url/],
+    [{ url: 'redis://10.0.0.2/bakery' }, 'CONFIG_INVALID', /cluster\.url must end with its host and port/],
+    [{ url: 'redis://10.0.0.2/0?tls=true' }, 'CONFIG_INVALID', /cluster\.url must end with its host/],
+    [{ url: 'memory' }, 'CONFIG_INVALID', /redis:\/\/user/],
+    [{ url: undefined }, 'CONFIG_MISSING', /needs url.*redis:\/\/user/],
     [{ name: 'two words' }, 'CONFIG_INVALID', /cluster\.name/],
     [{ name: '{x}' }, 'CONFIG_INVALID', /cluster\.name/],
-    [{ address: undefined }, 'CONFIG_MISSING', /needs address/],
+    [{ address: undefined }, 'CONFIG_MISSING', /needs address.*http:\/\/10\.0\.0\.5/],
     [{ address: '10.0.0.5:8000' }, 'CONFIG_INVALID', /http:\/\/10\.0\.0\.5:8000/],
     [{ address: 'http://10.0.0.5:8000/path' }, 'CONFIG_INVALID', /no path/],
     [{ address: 'http://0.0.0.0:8000' }, 'CONFIG_INVALID', /where the other servers/],

@@ -1,7 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { splitName } from '../../src/calls/money/pricing.js';
+import { FREE } from '../../src/contract/price.js';
 import { Agent, type AgentOptions } from '../../src/options/agent.js';
+import { MODEL_PRICES, MODEL_VENDORS } from '../../src/options/price-list.js';
 import * as llms from '../../src/providers/llm/index.js';
 import * as realtimes from '../../src/providers/realtime/index.js';
+import type { Payee } from '../../src/providers/remedy.js';
 import * as stts from '../../src/providers/stt/index.js';
 import * as ttss from '../../src/providers/tts/index.js';
 import { refusal } from './refusal.js';
@@ -10,6 +15,34 @@ const stt = new stts.DeepgramSpeechToText();
 const llm = new llms.ChatCompletions();
 const tts = new ttss.ElevenLabsTextToSpeech();
 const engine = new realtimes.OpenAIRealtime({ apiKey: 'k' });
+
+// The wings, and the suite of each in `test/testing/conformance`.
+const ROOMS = { stt: stts, llm: llms, tts: ttss, realtime: realtimes };
+const SUITES = {
+  stt: 'speech-to-text',
+  llm: 'language-model',
+  tts: 'text-to-speech',
+  realtime: 'realtime-model',
+} as const;
+type Kind = keyof typeof ROOMS;
+
+const sdk = { specificationVersion: 'v3', provider: 'openai', modelId: 'y', doStream() {} };
+// What a class cannot be without.
+const needed: Readonly<Record<string, object>> = {
+  AiSdkLanguageModel: { model: sdk },
+  ElevenLabsAgents: { agentId: 'agent-1' },
+  OpenAISpeech: { model: 'm', voice: 'v' },
+};
+
+/** All classes, and one provider of each. */
+const shipped = (Object.keys(ROOMS) as Kind[]).flatMap((kind) =>
+  Object.entries(ROOMS[kind]).flatMap(([name, value]) => {
+    if (typeof value !== 'function') return [];
+    const Provider = value as new (options: object) => Payee;
+    return [[name, kind, new Provider(needed[name] ?? {})] as const];
+  }),
+);
+
 // Options as a program without types may write them.
 const make = (options: object) => new Agent(options as AgentOptions).options;
 
@@ -44,22 +77,22 @@ describe('a provider of the wrong kind', () => {
     expect(refusal(() => make(options))).toMatchObject({ code: 'CONFIG_INVALID', message });
   });
 
-  const sdk = { specificationVersion: 'v3', provider: 'x', modelId: 'y', doStream() {} };
-  // What a class cannot be without.
-  const needed: Readonly<Record<string, object>> = {
-    AiSdkLanguageModel: { model: sdk },
-    ElevenLabsAgents: { agentId: 'agent-1' },
-    OpenAISpeech: { model: 'm', voice: 'v' },
-  };
-  const rooms = { stt: stts, llm: llms, tts: ttss, realtime: realtimes };
-  const classes = Object.entries(rooms).flatMap(([kind, room]) =>
-    Object.entries(room).flatMap(([name, value]) =>
-      typeof value === 'function' ? [[name, kind, value as new (options: object) => object] as const] : [],
-    ),
-  );
+  it.each(shipped)('is told by a mark, which %s has: %s', (_, kind, provider) => {
+    expect(provider).toMatchObject({ kind });
+  });
+});
 
-  it.each(classes)('is told by a mark, which %s has: %s', (name, kind, Provider) => {
-    expect(new Provider(needed[name] ?? {})).toMatchObject({ kind });
+describe('a provider that is shipped', () => {
+  it.each(shipped)('is in the price list: %s', (_name, _kind, { name, price }) => {
+    const [vendor] = splitName(name);
+    expect(MODEL_VENDORS).toContain(vendor);
+    if (price !== undefined && price !== FREE)
+      expect(Object.values(MODEL_PRICES[vendor] ?? {})).toContain(price);
+  });
+
+  it.each(shipped)('plays the conformance suite of its kind: %s', (name, kind) => {
+    const suite = new URL(`../testing/conformance/${SUITES[kind]}.test.ts`, import.meta.url);
+    expect(readFileSync(suite, 'utf8')).toContain(`new ${name}(`);
   });
 });
 

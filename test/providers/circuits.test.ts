@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Circuits } from '../../src/providers/circuits.js';
+import { Circuits, countsAgainst, LateError } from '../../src/providers/circuits.js';
 
 function setUp() {
   let now = 1000;
@@ -72,4 +72,16 @@ it('chooses the first provider that is not in trouble, and the first of all wher
   expect(circuits.choose(choices)).toBe(choices[1]);
   for (let count = 0; count < 5; count += 1) circuits.failed(choices[1]);
   expect(circuits.choose(choices)).toBe(choices[0]);
+});
+
+it.each([
+  ['its own', new Error('of a library'), true],
+  ['that it was late', new LateError('The model did not go on in time.', { isFair: true }), true],
+  [
+    'that it was late with little time',
+    new LateError('The model did not go on in time.', { isFair: false }),
+    false,
+  ],
+])('counts a failure, or does not: %s', (_, error, counts) => {
+  expect(countsAgainst(error)).toBe(counts);
 });

@@ -26,6 +26,7 @@ import type { GivenCall } from '../handover/predecessor.js';
 import { carryOut, type OtherProcess } from '../handover/remote-controls.js';
 import { CallFinder, GONE_MS, type OwnPlace, PROBE_MS } from './call-finder.js';
 import type { ClusterFacts } from './cluster-facts.js';
+import { departureOf } from './departure.js';
 import { GONE_PROBE_MS, type InheritedCall } from './orphaned-calls.js';
 import { type CallPlace, type Claimed, reachableNodes, type RequestHandlers } from './requests.js';
 
@@ -55,6 +56,7 @@ const STATE_MS = 1000;
 const LOOK_MS = 50;
 /** Terms that follow on one in which nodes may go on with a call without the broker. */
 const TERMS_APART = 997;
+const SILENT = 'it does not answer';
 const WAITING = 'another server may have the call, and has yet to say so: this one waits';
 /** Late reports of a call find its last node for so long. */
 const ENDED_MS = 60 * 60_000;
@@ -289,8 +291,8 @@ export class ClusterCalls implements Neighbor, OtherProcess {
 
   /** True while another node may have taken a call, and this one not have heard it: also right after it was cut off. */
   get mayHaveTaken(): boolean {
-    const { isThere, leaseLeftMs, hasHeardAll } = this.#coordinator;
-    const isInTouch = isThere && leaseLeftMs > 0 && hasHeardAll;
+    const { isThere, leasedUntil, hasHeardAll } = this.#coordinator;
+    const isInTouch = isThere && leasedUntil > this.#parts.clock.now() && hasHeardAll;
     return !isInTouch && this.#coordinator.nodes().length > 1;
   }
 
@@ -382,7 +384,7 @@ export class ClusterCalls implements Neighbor, OtherProcess {
     records: readonly CallRecord[],
     isAlive?: (nodeId: string) => Promise<boolean> | undefined,
   ): Promise<void> {
-    const { desk, inherit } = this.#parts;
+    const { desk, inherit, logger } = this.#parts;
     const alive = new Map<string, Promise<boolean>>();
     const won = new Map<string, InheritedCall>();
     await Promise.all(
@@ -397,6 +399,12 @@ export class ClusterCalls implements Neighbor, OtherProcess {
         if (lost !== undefined && !('nodeId' in lost)) won.set(callId, lost);
       }),
     );
+    const nodes = records.filter(({ callId }) => won.has(callId)).map(({ nodeId }) => nodeId);
+    for (const nodeId of new Set(nodes)) {
+      const calls = nodes.filter((each) => each === nodeId).length;
+      const departure = departureOf(this.#coordinator, nodeId, SILENT);
+      logger.warn({ calls, ...departure }, 'a server is gone: this one takes over calls of it');
+    }
     if (won.size > 0) await inherit(won, { isStreamThere: false });
   }
 
@@ -600,7 +608,7 @@ export class ClusterCalls implements Neighbor, OtherProcess {
     owner: CallOwner,
     about: { isStreamThere: boolean },
   ): Promise<CallOwner | undefined> {
-    const { desk, inherit, clock } = this.#parts;
+    const { desk, inherit, clock, logger } = this.#parts;
     const take = async () => {
       const begun = clock.now();
       await this.#caughtUp();
@@ -610,7 +618,14 @@ export class ClusterCalls implements Neighbor, OtherProcess {
         if ('nodeId' in won) return won;
         this.#won.add(callId);
         try {
-          if (!desk.isLive(callId)) await inherit(new Map([[callId, won]]), about);
+          if (!desk.isLive(callId)) {
+            const departure = departureOf(this.#coordinator, owner.nodeId, SILENT);
+            logger.warn(
+              { callId, ...departure },
+              'the server of a call is gone: this one takes the call over',
+            );
+            await inherit(new Map([[callId, won]]), about);
+          }
         } finally {
           this.#won.delete(callId);
         }

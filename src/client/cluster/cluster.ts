@@ -8,7 +8,7 @@ import { Rounds } from '../../base/rounds.js';
 import type { SharedLimits } from '../../calls/shared-places.js';
 import type { StateStore } from '../../calls/resume/call-states.js';
 import { ClusterLimits, type ClusterLimitsParts } from '../../cluster/cluster-limits.js';
-import { type Coordinator, NODE_PATH } from '../../cluster/coordinator.js';
+import { type ClusterNode, type Coordinator, NODE_PATH } from '../../cluster/coordinator.js';
 import { openCoordinator } from '../../cluster/open-coordinator.js';
 import type { CallEvent } from '../../contract/call-event.js';
 import type { CallRecord } from '../../contract/call-record.js';
@@ -23,6 +23,7 @@ import type { Forget } from '../forget.js';
 import { ClusterCalls, type ClusterCallsParts } from './cluster-calls.js';
 import { ClusterFacts } from './cluster-facts.js';
 import { AddressCheck } from './address-check.js';
+import { departureOf } from './departure.js';
 import { KeptStates } from './kept-states.js';
 import { LeavingCalls } from './leaving-calls.js';
 import { OverriddenEnds } from './overridden-ends.js';
@@ -31,9 +32,9 @@ import { NodeRecordings, type NodeRecordingsParts } from './node-recordings.js';
 import { metricsOfNodes } from './node-metrics.js';
 import { createNodeRoute } from './node-route.js';
 import { MissedFacts } from './missed-facts.js';
-import { OrphanedCalls } from './orphaned-calls.js';
+import { GONE_PROBE_MS, OrphanedCalls } from './orphaned-calls.js';
 import { RoomFinder } from './room-finder.js';
-import { answerRequest, type RequestHandlers } from './requests.js';
+import { answerRequest, isAnswering, type RequestHandlers } from './requests.js';
 import { StallWatch } from './stall-watch.js';
 
 /** How often claims are looked at of which nothing came, in milliseconds. */
@@ -44,6 +45,7 @@ const LOOK_MS = 1000;
 const STATES_MS = 1000;
 /** What the broker has for the last facts of a node, in milliseconds. */
 const FLUSH_MS = 2000;
+const GONE = 'another server has left the cluster';
 
 export interface ClusterParts extends Omit<ClusterCallsParts, 'facts' | 'outbid'> {
   readonly options: CheckedCluster;
@@ -84,7 +86,8 @@ export class Cluster {
   #tidying: Timer | undefined;
   #looking: Timer | undefined;
   #closing: Promise<void> | undefined;
-  #knowsOthers = false;
+  /** The servers that the log told of last, this one included; undefined before the others are known. */
+  #told: readonly ClusterNode[] | undefined;
 
   constructor(parts: ClusterParts) {
     const { nodeId, clock, bus, desk } = parts;
@@ -142,12 +145,50 @@ export class Cluster {
   /** The broker has told of the others, and they of what it knows no more, once. Who has no lease is none of them. */
   get knowsOthers(): boolean {
     this.#noteOthers();
-    return this.#knowsOthers;
+    return this.#told !== undefined;
   }
 
   #noteOthers(): void {
-    const { hasHeardAll = false, leaseLeftMs = 0 } = this.#coordinator ?? {};
-    this.#knowsOthers ||= hasHeardAll && leaseLeftMs > 0 && this.#missed?.hasAsked === true;
+    if (this.#told !== undefined) return;
+    const { hasHeardAll = false, leasedUntil = 0 } = this.#coordinator ?? {};
+    const isLeased = leasedUntil > this.#parts.clock.now();
+    if (hasHeardAll && isLeased && this.#missed?.hasAsked === true) this.#tellServers();
+  }
+
+  /** With another name, secret or broker, a server sees here that it stays alone. */
+  #tellServers(): void {
+    const { logger, options } = this.#parts;
+    const nodes = this.#coordinator?.nodes() ?? [];
+    const told = this.#told;
+    this.#told = nodes;
+    const fields = { cluster: options.name, servers: nodes.length };
+    if (told !== undefined) {
+      for (const node of without(told, nodes)) void this.#tellGone(node.nodeId);
+      for (const { address } of without(nodes, told))
+        logger.info({ ...fields, address }, 'another server has joined the cluster');
+    } else if (nodes.length > 1) logger.info(fields, 'joined the cluster');
+    else
+      logger.info(
+        fields,
+        'joined the cluster as its first server: if others run, they have another name, secret or broker',
+      );
+  }
+
+  /** One whose lease has run out is asked once more: it may only be cut off from the broker. Never rejects. */
+  async #tellGone(nodeId: string): Promise<void> {
+    const { logger, options } = this.#parts;
+    const coordinator = this.#coordinator;
+    if (coordinator === undefined) return;
+    const hasLeft = coordinator.find(nodeId)?.hasLeft === true;
+    const isThere = !hasLeft && (await isAnswering(coordinator, nodeId, GONE_PROBE_MS));
+    const nodes = coordinator.nodes();
+    // It may be back meanwhile, which was told.
+    if (this.#closing !== undefined || nodes.some((node) => node.nodeId === nodeId)) return;
+    const lost = `it has no lease at the broker any more, ${isThere ? 'though it answers' : 'and does not answer'}`;
+    const departure = departureOf(coordinator, nodeId, lost);
+    const fields = { cluster: options.name, servers: nodes.length, ...departure };
+    if (departure.because === lost) logger.warn(fields, GONE);
+    else logger.info(fields, GONE);
   }
 
   /** Undefined before it is open. */
@@ -294,7 +335,7 @@ export class Cluster {
     this.#facts.start(coordinator);
     this.#stalls = new StallWatch({
       clock,
-      leaseLeftMs: () => coordinator.leaseLeftMs,
+      leasedUntil: () => coordinator.leasedUntil,
       stalled: () => {
         logger.warn({ calls: desk.liveCount }, 'this process stood still: other nodes may have its calls');
         this.#limits?.stoodStill();
@@ -344,7 +385,6 @@ export class Cluster {
     this.#tidying?.cancel();
     this.#looking?.cancel();
     this.#leaving?.close();
-    this.#stalls?.close();
     this.#addresses.close();
     this.#states.close();
     this.#orphaned?.close();
@@ -368,6 +408,7 @@ export class Cluster {
   #look(server: PhoneServer, wasReached: boolean): void {
     // Also where nobody asks before the broker is away.
     this.#noteOthers();
+    if (this.#told !== undefined) this.#tellServers();
     const isReached = this.#coordinator?.isReached === true;
     if (isReached !== wasReached) server.announceBroker(isReached);
     const { clock } = this.#parts;
@@ -414,6 +455,10 @@ export class Cluster {
       logger.error({ callId, ...describeError(error) }, 'a fact of another node was not taken');
     }
   }
+}
+
+function without(nodes: readonly ClusterNode[], others: readonly ClusterNode[]): ClusterNode[] {
+  return nodes.filter(({ nodeId }) => !others.some((other) => other.nodeId === nodeId));
 }
 
 function isSame(one: CallEvent, other: CallEvent): boolean {

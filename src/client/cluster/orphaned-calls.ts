@@ -17,8 +17,8 @@ export interface InheritedCall {
 }
 
 const LOOK_MS = 1000;
-/** It is seen so soon that a node has gone. */
-const NOTICE_MS = 250;
+/** Who is there changes with the beat of the broker, each second: by then it has told. */
+const BEHIND_MS = 250;
 /** A node whose lease has run out is gone once it has answered nothing for so long: no caller waits for that answer, and it may only stand still for a moment. */
 export const GONE_PROBE_MS = 1000;
 const PROBE_AGAIN_MS = 250;
@@ -67,9 +67,6 @@ export class OrphanedCalls {
   /** A node is gone, and that is yet to be said. */
   #isAnyGone = false;
   #timer: Timer | undefined;
-  #lookedAt = Number.NEGATIVE_INFINITY;
-  /** As they were known then. */
-  #listed = '';
   #isClosed = false;
 
   constructor(parts: OrphanedCallsParts) {
@@ -85,18 +82,8 @@ export class OrphanedCalls {
 
   #await(): void {
     if (this.#isClosed) return;
-    const { clock, coordinator } = this.#parts;
-    this.#timer = clock.after(toNextBeat(clock, NOTICE_MS), () => {
-      const listed = coordinator
-        .nodes()
-        .map(({ nodeId }) => nodeId)
-        .join(' ');
-      if (listed === this.#listed && clock.now() < this.#lookedAt + LOOK_MS) {
-        this.#await();
-        return;
-      }
-      this.#listed = listed;
-      this.#lookedAt = clock.now();
+    const { clock } = this.#parts;
+    this.#timer = clock.after(toNextBeat(clock, LOOK_MS, BEHIND_MS), () => {
       this.#look()
         .catch((error: unknown) =>
           this.#parts.logger.error(
@@ -109,9 +96,10 @@ export class OrphanedCalls {
   }
 
   async #look(): Promise<void> {
-    const { coordinator, store, takeOver } = this.#parts;
+    const { clock, coordinator, store, takeOver } = this.#parts;
     // Who hears nothing of the others cannot tell who is gone, and what was seen before that is old.
-    const isInTouch = coordinator.isReached && coordinator.hasHeardAll && coordinator.leaseLeftMs > 0;
+    const isLeased = coordinator.leasedUntil > clock.now();
+    const isInTouch = coordinator.isReached && coordinator.hasHeardAll && isLeased;
     if (!this.#parts.isCurrent() || !isInTouch) {
       this.#suspects.clear();
       this.#probed.clear();

@@ -17,6 +17,7 @@ export type SlotRanges = readonly (readonly [
 export class BrokerAddresses {
   readonly #named: string;
   #urls: readonly string[];
+  #wasReached = false;
 
   /** `url`: in `cluster.url`. */
   constructor(url: string) {
@@ -25,6 +26,16 @@ export class BrokerAddresses {
     if (named.port === '') named.port = DEFAULT_PORT;
     this.#named = named.href;
     this.#urls = [this.#named];
+  }
+
+  /** Host and port of `cluster.url`, for a log: not the user and password. */
+  get host(): string {
+    return new URL(this.#named).host;
+  }
+
+  /** True once the broker has been reached: so the scheme of `cluster.url` is right. */
+  get wasReached(): boolean {
+    return this.#wasReached;
   }
 
   /** In the order in which they are to be asked, as URLs. */
@@ -41,6 +52,7 @@ export class BrokerAddresses {
 
   /** The broker is reached at `url`. `others`: where it says that it has nodes. */
   reached(url: string, others: readonly string[]): void {
+    this.#wasReached = true;
     // In their order: those that have failed stay behind.
     const known = this.#urls.filter((each) => each === this.#named || others.includes(each));
     this.#urls = [...new Set([url, ...known, ...others])];

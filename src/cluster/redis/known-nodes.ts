@@ -1,6 +1,6 @@
 // The nodes of a cluster as one of them knows them, by what the broker says: also right after that was away, when it has yet to hear of the others.
 import type { Clock } from '../../base/clock.js';
-import { type ClusterNode, LEASE_MS } from '../coordinator.js';
+import { type ClusterNode, LEASE_MS, type RememberedNode } from '../coordinator.js';
 
 /** A broker that was away, or has lost what it knew, has heard of every node, and been told everything again, so long after that was found, in milliseconds. */
 const TOLD_AGAIN_MS = 3000;
@@ -15,10 +15,13 @@ interface Known {
   /** Another one where the broker has lost everything. Empty before it was asked. */
   readonly epoch: string;
   readonly nodes: readonly ClusterNode[];
+  /** IDs of some that have said goodbye. */
+  readonly left: readonly string[];
 }
 
 interface Gone {
   readonly node: ClusterNode;
+  readonly hasLeft: boolean;
   /** When it has gone, or answered last, on the clock. */
   heardAt: number;
   /** When it left the first question since then unanswered, on the clock. */
@@ -37,7 +40,7 @@ export class KnownNodes {
   /** `own`: this node, unless it only observes. */
   constructor(clock: Clock, own: readonly ClusterNode[]) {
     this.#clock = clock;
-    this.#known = { version: '', epoch: '', nodes: own };
+    this.#known = { version: '', epoch: '', nodes: own, left: [] };
   }
 
   get version(): string {
@@ -66,8 +69,10 @@ export class KnownNodes {
   }
 
   /** Also one that has gone. */
-  find(nodeId: string): ClusterNode | undefined {
-    return this.all().find((each) => each.nodeId === nodeId) ?? this.#gone.get(nodeId)?.node;
+  find(nodeId: string): RememberedNode | undefined {
+    const { node, hasLeft = false } = this.#gone.get(nodeId) ?? {};
+    const known = node ?? this.all().find((each) => each.nodeId === nodeId);
+    return known && { ...known, hasLeft };
   }
 
   /** Those that have gone, and may live. */
@@ -102,7 +107,7 @@ export class KnownNodes {
     const before = this.all();
     const { epoch } = this.#known;
     if (known !== undefined) {
-      this.#remember(known.nodes);
+      this.#remember(known);
       this.#known = known;
     }
     const isEmptied = hasGoneBack || (epoch !== '' && this.#known.epoch !== epoch);
@@ -112,11 +117,13 @@ export class KnownNodes {
     return isEmptied;
   }
 
-  #remember(nodes: readonly ClusterNode[]): void {
+  #remember({ nodes, left }: Known): void {
     const at = this.#clock.now();
-    for (const node of this.#known.nodes)
-      if (!nodes.some(({ nodeId }) => nodeId === node.nodeId))
-        this.#gone.set(node.nodeId, { node, heardAt: at, unansweredAt: undefined });
+    for (const node of this.#known.nodes) {
+      if (nodes.some(({ nodeId }) => nodeId === node.nodeId)) continue;
+      const hasLeft = left.includes(node.nodeId);
+      this.#gone.set(node.nodeId, { node, hasLeft, heardAt: at, unansweredAt: undefined });
+    }
     for (const { nodeId } of nodes) this.#gone.delete(nodeId);
     for (const oldest of this.#gone.keys()) {
       if (this.#gone.size <= MAX_GONE) break;

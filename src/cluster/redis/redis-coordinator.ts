@@ -20,6 +20,7 @@ import {
   type NodeMessage,
   type Patience,
   type Pool,
+  type RememberedNode,
   type Taken,
 } from '../coordinator.js';
 import { HeldClaims } from '../held-claims.js';
@@ -30,7 +31,7 @@ import { BrokerTime } from './broker-time.js';
 import { idBefore, timeOf } from './entry-id.js';
 import { RedisKeys } from './keys.js';
 import { KnownNodes } from './known-nodes.js';
-import { RedisLink, type RedisLinkParts, type Reply, refusalOf } from './link.js';
+import { hasNoPassword, isRefusal, RedisLink, type RedisLinkParts, type Reply, refusalOf } from './link.js';
 import { loadRedisPackage, type RedisPackage } from './package.js';
 import { APPEND, CLAIM, KEEP, LEAVE, LOOK, RELEASE, RENEW, TAKE, TAKEN } from './scripts.js';
 import { type LogEntry, RedisTail } from './tail.js';
@@ -56,8 +57,6 @@ const CUT_BY_AGE_EVERY = 16;
 const LOST = 'lost';
 /** What a node has to say goodbye, in milliseconds. */
 const FAREWELL_MS = 500;
-/** What no other try changes. */
-const REFUSED = /^(?:WRONGPASS|NOAUTH|ERR AUTH)\b|\bNOPERM\b|invalid password|executing the script can't run/;
 /** A position behind everything in the log. */
 const END = '$';
 
@@ -123,26 +122,27 @@ export class RedisCoordinator implements Coordinator {
     this.#keys = new RedisKeys(name, seal);
     const addresses = new BrokerAddresses(url);
     this.#linkParts = { redis, addresses, key: this.#keys.factsEpoch, clock, silenceMs: CALM_MS };
-    const tell = () => {
-      this.#isFast = false;
+    const { meters } = options;
+    const answered = (tookMs: number) => {
+      if (tookMs >= BROKER_MS) this.#isFast = false;
+      meters?.brokerAnswered(tookMs);
     };
-    const late = { afterMs: BROKER_MS, tell };
-    this.#link = new RedisLink({ ...this.#linkParts, late, meters: options.meters });
+    this.#link = new RedisLink({ ...this.#linkParts, answered, meters });
     this.#messages = new NodeMessages({ nodeId, seal, clock });
     this.#nodes = new KnownNodes(clock, [{ nodeId, address }]);
     this.#card = seal.seal(aboutCard(nodeId), JSON.stringify({ address }), clock.wallNow());
   }
 
   get isThere(): boolean {
-    return this.#isFast && this.#link.isUp;
+    return this.#isFast && this.#link.isUp && this.#link.waitsMs < BROKER_MS;
   }
 
   get isReached(): boolean {
     return this.#link.isUp;
   }
 
-  get leaseLeftMs(): number {
-    return Math.max(0, this.#leasedUntil - this.#options.clock.now());
+  get leasedUntil(): number {
+    return this.#leasedUntil;
   }
 
   get hasHeardAll(): boolean {
@@ -159,6 +159,10 @@ export class RedisCoordinator implements Coordinator {
 
   silent(): readonly ClusterNode[] {
     return this.#nodes.silent();
+  }
+
+  find(nodeId: string): RememberedNode | undefined {
+    return this.#nodes.find(nodeId);
   }
 
   async join(events: CoordinatorEvents): Promise<void> {
@@ -433,7 +437,12 @@ export class RedisCoordinator implements Coordinator {
     this.#leasedUntil = begun + LEASE_MS;
     const [held, at, current, version, all] = reply as unknown as [number, number, Buffer, Buffer, Buffer[]?];
     this.time.answered(at, roundTripMs);
-    const known = all && { version: String(version), epoch: String(current), nodes: this.#nodesIn(all) };
+    const known = all && {
+      version: String(version),
+      epoch: String(current),
+      nodes: this.#nodesIn(all),
+      left: leftIn(all),
+    };
     const hasGoneBack = this.#hasGoneBack;
     this.#hasGoneBack = false;
     if (hasGoneBack) this.#isUntold = true;
@@ -550,24 +559,38 @@ export class RedisCoordinator implements Coordinator {
     if (isKnown || this.#closing !== undefined) return;
     this.#failedAs = failedAs;
     const because = refusalOf(cause instanceof ConfigError ? cause.cause : cause);
-    this.#options.logger.warn(
-      { ...describeError(error), ...(because === '' ? {} : { because }) },
-      failedAs === 'refused'
-        ? 'the broker of the cluster will not do: calls go on without it'
-        : 'the broker of the cluster is away: calls go on',
-    );
+    const isJoining = this.#events !== undefined && this.#leasedUntil === Number.NEGATIVE_INFINITY;
+    const { logger } = this.#options;
+    const fields = {
+      broker: this.#linkParts.addresses.host,
+      ...describeError(error),
+      ...(because === '' ? {} : { because }),
+    };
+    if (failedAs === 'refused')
+      logger.warn(fields, 'the broker of the cluster will not do: calls go on without it');
+    else if (isJoining)
+      logger.warn(
+        fields,
+        'the broker of the cluster is away: this server says joining at /ready until it answers, and takes what calls come meanwhile',
+      );
+    else logger.warn(fields, 'the broker of the cluster is away: calls go on');
   }
 }
 
 /** What says so clearly that the broker lets this node do too little; any other error as it is. */
 function refused(error: unknown): unknown {
-  const said = refusalOf(error);
-  if (!REFUSED.test(said)) return error;
+  if (!isRefusal(error)) return error;
   return new ConfigError(
     'CONFIG_INVALID',
-    `The broker refuses the user or password in its URL, or one of the commands: see the ACL in docs/cluster.md. It says: ${said}`,
+    `${error.message}${hasNoPassword(error) ? '' : ' See the ACL in docs/cluster.md.'} It says: ${refusalOf(error)}`,
     { cause: error },
   );
+}
+
+/** Who has said goodbye, by the cards. */
+function leftIn(all: readonly Buffer[]): string[] {
+  const index = all.findIndex((each, at) => at % 2 === 0 && String(each) === '#left');
+  return index < 0 ? [] : String(all[index + 1]).split(' ');
 }
 
 function aboutCard(nodeId: string): SealedAbout {

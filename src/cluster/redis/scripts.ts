@@ -58,10 +58,13 @@ end
 return { 1, now, redis.call('HGET', KEYS[2], '#epoch') or 'none', '', cards }
 `);
 
-/** Ends the lease of a node. KEYS: leases, cards. ARGV: node. */
+/** Ends the lease of a node, and keeps that it has said so, for the log of the others: of some nodes, the last one first. KEYS: leases, cards. ARGV: node. */
 export const LEAVE = script(`
 redis.call('ZREM', KEYS[1], ARGV[1])
-if redis.call('HDEL', KEYS[2], ARGV[1]) == 1 then redis.call('HINCRBY', KEYS[2], '#version', 1) end
+if redis.call('HDEL', KEYS[2], ARGV[1]) == 0 then return 0 end
+redis.call('HINCRBY', KEYS[2], '#version', 1)
+local left = redis.call('HGET', KEYS[2], '#left') or ''
+redis.call('HSET', KEYS[2], '#left', string.sub(ARGV[1] .. ' ' .. left, 1, 1000))
 return 1
 `);
 

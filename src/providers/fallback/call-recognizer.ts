@@ -8,6 +8,7 @@ import type {
   SpeechToTextContext,
   SpeechToTextEvents,
   SpeechToTextSession,
+  SpokenText,
 } from '../speech-to-text.js';
 import { toPayee } from '../remedy.js';
 import { toSeconds } from '../wire/audio-backlog.js';
@@ -102,7 +103,7 @@ export class CallRecognizer implements SpeechToTextSession {
     this.#ask();
   }
 
-  pushSpokenText(segment: Parameters<NonNullable<SpeechToTextSession['pushSpokenText']>>[0]): void {
+  pushSpokenText(segment: SpokenText): void {
     this.#order((session) => session.pushSpokenText?.(segment));
   }
 

@@ -2,9 +2,8 @@
 // of providers beyond it is with the circuits.
 import { OffhookError } from '../../base/errors.js';
 import { describeThrown, type Logger } from '../../base/log.js';
-import type { Circuits } from '../circuits.js';
+import { type Circuits, countsAgainst } from '../circuits.js';
 import type { Payee, Replacement } from '../remedy.js';
-import { LateError } from './patient-reader.js';
 
 /** Providers of one stage, in the order in which they are asked. */
 export type Members<T> = readonly [T, ...T[]];
@@ -49,8 +48,7 @@ export class ChainOrder<T extends Payee> {
     // Another sentence or request has seen it before.
     if (member !== this.#current) return this.#current;
     const { circuits, logger } = this.#options;
-    // One that had little time, because others had taken it, may be well: it is not asked again here, but other calls do ask it.
-    if (!(error instanceof LateError) || error.isFair) circuits.failed(member);
+    if (countsAgainst(error)) circuits.failed(member);
     this.#failed.add(member);
     const next = this.#next();
     const fields = { provider: member.name, ...describeThrown(error) };

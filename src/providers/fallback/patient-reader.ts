@@ -1,22 +1,9 @@
 // Reads what a provider streams, but waits for it no longer than there is time.
+import { hearOut, iteratorOf } from '../../base/async-iteration.js';
 import type { Clock, Timer } from '../../base/clock.js';
-import { ProviderError } from '../../base/errors.js';
 import { EventLoopTurns } from '../../base/event-loop-turns.js';
+import { LateError } from '../circuits.js';
 import type { TrialLeft } from './trial.js';
-
-/** How long, and for how many items, a stream that was given up is still listened to: one without end may never let a timer run. */
-const LATE_MS = 5000;
-const LATE_ITEMS = 100;
-
-/** A provider did not go on while there was time for it. */
-export class LateError extends ProviderError {
-  readonly isFair: boolean;
-
-  constructor(source: string, { isFair }: Pick<TrialLeft, 'isFair'>) {
-    super(`${source} did not go on in time.`, { status: null, retryable: true });
-    this.isFair = isFair;
-  }
-}
 
 export class PatientReader<T> {
   readonly #open: () => AsyncIterable<T>;
@@ -62,24 +49,7 @@ export class PatientReader<T> {
     const iterator = this.#iterator;
     if (iterator === undefined || this.#isLeft) return;
     this.#isLeft = true;
-    let timer: Timer | undefined;
-    const over = new Promise<undefined>((resolve) => {
-      timer = this.#clock.after(LATE_MS, () => resolve(undefined));
-    });
-    try {
-      let next = this.#asked;
-      for (let count = 0; count < LATE_ITEMS; count += 1) {
-        const item = await Promise.race([next ?? iterator.next(), over]);
-        next = undefined;
-        if (item === undefined || item.done === true) break;
-        late(item.value);
-      }
-      iterator.return?.()?.then(undefined, () => {});
-    } catch {
-      // It was given up.
-    } finally {
-      timer?.cancel();
-    }
+    await hearOut(iterator, { clock: this.#clock, asked: this.#asked, late });
   }
 
   #inTime<R>(asked: Promise<R>, patience: () => TrialLeft | undefined): Promise<R> {
@@ -89,16 +59,10 @@ export class PatientReader<T> {
         const left = patience();
         if (left === undefined) return;
         if (left.leftMs > 0) timer = this.#clock.after(left.leftMs, wait);
-        else reject(new LateError(this.#source, left));
+        else reject(new LateError(`${this.#source} did not go on in time.`, left));
       };
       wait();
       asked.then(resolve, reject).finally(() => timer?.cancel());
     });
   }
-}
-
-/** What is no stream says so here. That a promise may reject as well is nobody else's trouble. */
-function iteratorOf<T>(stream: AsyncIterable<T>): AsyncIterator<T> {
-  if (stream instanceof Promise) stream.catch(() => {});
-  return stream[Symbol.asyncIterator]();
 }

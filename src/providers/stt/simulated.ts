@@ -5,6 +5,7 @@ import type {
   SpeechToTextContext,
   SpeechToTextEvents,
   SpeechToTextSession,
+  SpokenText,
 } from '../speech-to-text.js';
 import { isLoud } from '../../audio/pcm-bytes.js';
 
@@ -40,13 +41,6 @@ export class SimulatedSpeechToText implements SpeechToText {
   open(context: SpeechToTextContext): SpeechToTextSession {
     return new SimulatedSession(context.events, this.#placeholder);
   }
-}
-
-interface SpokenText {
-  id: string;
-  text: string;
-  final: boolean;
-  language?: string | undefined;
 }
 
 class SimulatedSession implements SpeechToTextSession {

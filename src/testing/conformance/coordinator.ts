@@ -1,4 +1,5 @@
 // What every coordinator of a cluster must do, as a list of named checks that any test runner can run.
+import { systemClock } from '../../base/clock.js';
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { NotFoundError, OffhookError } from '../../base/errors.js';
@@ -55,6 +56,24 @@ export function testCoordinator(open: () => Promise<CheckedCluster>): Coordinato
       await two.close();
       await until(() => deepEqual(idsOf(one), ['a']));
     }),
+    check('a node that has left is remembered, and that it has said so', async (nodes) => {
+      const [one, two] = [await nodes.join('a'), await nodes.join('b')];
+      const three = await nodes.join('c');
+      await until(() => deepEqual(idsOf(one), ['a', 'b', 'c']));
+      const { address } = one.find('b') ?? {};
+      ok(address !== undefined);
+      deepEqual(one.find('b'), { nodeId: 'b', address, hasLeft: false });
+      equal(one.find('nobody'), undefined);
+      await Promise.all([two.close(), three.close()]);
+      await until(() => deepEqual(idsOf(one), ['a']));
+      for (const id of ['b', 'c']) equal(one.find(id)?.hasLeft, true);
+      equal(one.find('b')?.address, address);
+      equal(one.find('a')?.hasLeft, false);
+      // Who comes back under its ID is there.
+      await nodes.join('b');
+      await until(() => deepEqual(idsOf(one), ['a', 'b']));
+      equal(one.find('b')?.hasLeft, false);
+    }),
     check('one that only observes hears and asks the nodes, and is none', async (nodes) => {
       const one = await nodes.join('a', async (_, from) => `said to ${from}`);
       const observer = await nodes.observe('b');
@@ -76,7 +95,7 @@ export function testCoordinator(open: () => Promise<CheckedCluster>): Coordinato
     check('a node that has joined is taken for alive', async (nodes) => {
       const one = await nodes.join('a');
       ok(one.isThere);
-      ok(one.leaseLeftMs > 0);
+      ok(one.leasedUntil > systemClock.now());
     }),
     check('the first to claim a call has it', async (nodes) => {
       const [one, two] = [await nodes.join('b'), await nodes.join('a')];

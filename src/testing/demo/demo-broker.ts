@@ -4,10 +4,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { systemClock } from '../../base/clock.js';
 import { readEnv } from '../../base/env.js';
 import { ConfigError } from '../../base/errors.js';
+import { within } from '../../base/pause.js';
 import { nodesIn, type SlotRanges } from '../../cluster/redis/broker-addresses.js';
 import { loadRedisPackage } from '../../cluster/redis/package.js';
+import { complainOfUrl } from '../../options/cluster.js';
 import { type LeashedProgram, startLeashed } from '../../tunnels/leash.js';
 import { freePort } from '../loopback.js';
 
@@ -61,14 +64,19 @@ async function isReady({ output: [said, failed] }: LeashedProgram): Promise<bool
 }
 
 /** One that runs. What the cluster of that name leaves there is removed. @throws ConfigError where it does not answer. */
-export async function useBroker(url: string, name: string): Promise<DemoBroker> {
+export async function useBroker(url: string, name: string, { waitMs = START_MS } = {}): Promise<DemoBroker> {
+  const complaint = complainOfUrl(url);
+  if (complaint !== undefined) throw unfit(`cannot be reached by that URL: it ${complaint}`);
   const { createClient } = await loadRedisPackage();
   // It may be away between the start and the end of a demo: no connection lasts from one to the other.
   const connected = async (to = url) => {
-    const client = createClient({ url: to, socket: { reconnectStrategy: false, connectTimeout: START_MS } });
+    const client = createClient({ url: to, socket: { reconnectStrategy: false, connectTimeout: waitMs } });
     client.on('error', () => {});
-    await client.connect();
-    return client;
+    // Who takes the connection may say nothing on it.
+    await within(systemClock, waitMs, client.connect());
+    if (client.isReady) return client;
+    client.destroy();
+    throw new Error('timeout');
   };
   const removeAt = async (node: string) => {
     const client = await connected(node);
@@ -98,10 +106,26 @@ export async function useBroker(url: string, name: string): Promise<DemoBroker> 
       },
     };
   } catch (cause) {
-    throw new ConfigError(
-      'CONFIG_INVALID',
-      '--broker must be the URL of a Redis or Valkey that runs and lets us in, such as redis://127.0.0.1:6379.',
-      { cause },
-    );
+    throw unfit(complaintOf(cause, waitMs), cause);
   }
+}
+
+/** `because`: the end of a sentence, with or without its full stop. */
+function unfit(because: string, cause?: unknown): ConfigError {
+  return new ConfigError(
+    'CONFIG_INVALID',
+    `The broker of --broker ${because.replace(/\.$/, '')}. Name a Redis or Valkey that runs and lets us in, such as redis://127.0.0.1:6379, or leave --broker out: the demo then starts its own.`,
+    { cause },
+  );
+}
+
+/** Without the URL, which may have a password. */
+function complaintOf(cause: unknown, waitMs: number): string {
+  const { code, message = '' } = (cause ?? {}) as { code?: unknown; message?: string };
+  if (code === 'ECONNREFUSED') return 'does not listen (ECONNREFUSED)';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `has a host that is not found (${code})`;
+  if (typeof code === 'string') return `is not reached (${code})`;
+  // What it says itself begins with a word in capitals.
+  if (/^[A-Z]{3,} /.test(message)) return `refuses us: ${message}`;
+  return /timeout/i.test(message) ? `has not answered within ${waitMs / 1000} s` : 'does not answer as one';
 }

@@ -13,11 +13,13 @@ export type DemoNews =
   | { readonly type: 'failed'; readonly message: string };
 
 let server: DemoServer | undefined;
+let keepsNothing = false;
 
 const tell = (news: DemoNews): void => void process.send?.(news);
 
 async function obey(order: DemoOrder): Promise<void> {
   if (order.type === 'serve') {
+    keepsNothing = order.settings.cluster !== undefined;
     server = await serveDemo(order.settings);
     tell({ type: 'serving', url: server.url, dashboardUrl: server.dashboardUrl });
     return;
@@ -36,5 +38,8 @@ process.on('message', (order: DemoOrder) => {
 // A terminal signals all of its processes: what follows from that, the parent says.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 
-// Without its parent there is nobody to call.
-process.on('disconnect', () => void server?.disconnect());
+// Its parent had the carrier and the broker: calls and callers are gone with it. A hang-up would fail, and the log would send somebody to a carrier that is not there. What is kept in a folder says how its calls ended.
+process.on('disconnect', () => {
+  if (keepsNothing) process.exit();
+  void server?.disconnect();
+});

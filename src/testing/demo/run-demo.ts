@@ -96,7 +96,7 @@ export async function runDemo(options: DemoOptions): Promise<void> {
     print(`dashboard   ${server.dashboardUrl}`);
     const ringing = cluster ? CALLERS_OF_CLUSTER : CALLERS;
     print(
-      `callers     a simulated call begins now, and again every ${ringing.everyMs / 1000} s: ${ringing.most} at a time`,
+      `callers     a simulated call begins now, and again every ${ringing.everyMs / 1000} s: at most ${ringing.most} at a time`,
     );
     if (killEveryMs !== undefined)
       print(
@@ -104,6 +104,10 @@ export async function runDemo(options: DemoOptions): Promise<void> {
       );
     print(`recordings  ${options.folder}`);
     print(`try         npx offhook simulate --url ${server.url} --text "When are you open?"`);
+    const status = cluster
+      ? `curl -s ${server.url}/metrics/servers | grep offhook_server`
+      : `npx offhook status --data-dir ${options.folder}`;
+    print(`status      ${status}`);
     print('Ctrl-C stops the demo.');
     const callers = startCallers({ simulator, recordings, clock, print, ...ringing });
     const failure = new AbortController();

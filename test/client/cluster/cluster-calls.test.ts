@@ -346,6 +346,59 @@ describe('ClusterCalls', () => {
     expect(done).toEqual([['inherited', 'call', 3]]);
   });
 
+  const of = ({ logger }: { logger: RecordedLogger }) =>
+    logger.lines
+      .filter(({ sentence }) => /is gone/.test(sentence))
+      .map(({ fields, sentence }) => [sentence, fields]);
+
+  it('are taken over with a word in the log of whose they were, and why', async () => {
+    const { calls, cluster, clock, done, parts } = open(undefined);
+    const join = async (nodeId: string) => {
+      const node = cluster.node({ nodeId, address: `http://${nodeId}.test` });
+      await node.join({ answer: async () => '{"places":[]}', outranked() {}, emptied() {} });
+      return node;
+    };
+    const [, left] = [await join('killed'), await join('left')];
+    await left.close();
+    cluster.cut('killed');
+    const records = ['killed', 'left', 'killed', 'unknown'].map((nodeId, index) => ({
+      callId: `call-${index}`,
+      nodeId,
+      term: 2,
+    }));
+    void calls.takeOver(records as CallRecord[]);
+    await clock.advanceAsync(2500);
+    expect(done).toHaveLength(4);
+    const sentence = 'a server is gone: this one takes over calls of it';
+    expect(of(parts)).toEqual([
+      [sentence, { calls: 2, address: 'http://killed.test', because: 'it does not answer' }],
+      [sentence, { calls: 1, address: 'http://left.test', because: 'it has left in order' }],
+      [sentence, { calls: 1, address: undefined, because: 'it does not answer' }],
+    ]);
+  });
+
+  it('are taken over for a webhook with a word in the log of whose they were, once', async () => {
+    const { calls, clock, cluster, coordinator, done, heard, parts } = open(undefined);
+    await coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });
+    const other = cluster.node({ nodeId: 'a', address: 'http://a.test' });
+    await other.join({ answer: async () => '', outranked() {}, emptied() {} });
+    cluster.cut('a');
+    heard.record = { callId: 'call', nodeId: 'a', term: 2, status: 'active' };
+    const about = { callId: 'call', carrierCallId: 'CA1', begins: false, asks: true, host: 'a.test' };
+    const webhook = { method: 'POST', target: '/', headers: {}, rawBody: new Uint8Array() };
+    for (let times = 0; times < 2; times += 1) {
+      void calls.answer(webhook, { ...about, since: clock.now() });
+      await clock.advanceAsync(3000);
+    }
+    expect(done).toEqual([['inherited', 'call', 3]]);
+    expect(of(parts)).toEqual([
+      [
+        'the server of a call is gone: this one takes the call over',
+        { callId: 'call', address: 'http://a.test', because: 'it does not answer' },
+      ],
+    ]);
+  });
+
   it('are kept while they are taken over, however long the broker takes to say so', async () => {
     const { calls, clock, coordinator, done } = open(undefined);
     const stateOf = coordinator.stateOf.bind(coordinator);

@@ -10,7 +10,7 @@ describe('a server of a cluster', () => {
     const { simulator, carrier } = await startCarrier('carrier-a', { url: 'http://127.0.0.1:1' });
     const phone = new Offhook({ carrier, phoneNumber: OWN_NUMBER, webhookUrl: PUBLIC_HOST });
     const logger = new RecordedLogger();
-    const port = await freePort();
+    const [port, brokerPort] = [await freePort(), await freePort()];
     const server = await phone.serve({
       agent: phone.agent({ systemPrompt: 'You help.' }),
       port,
@@ -19,13 +19,24 @@ describe('a server of a cluster', () => {
       logger,
       dataDir: false,
       cluster: {
-        url: `redis://127.0.0.1:${await freePort()}`,
+        url: `redis://offhook:a-password@127.0.0.1:${brokerPort}`,
         name: 'phones',
         secret: CLUSTER_SECRET,
         address: `http://127.0.0.1:${port}`,
       },
     });
-    expect(logger.sentences('warn')).toContain('the broker of the cluster is away: calls go on');
+    const told = logger.lines.filter(({ fields }) => fields.code === 'CLUSTER_FAILED');
+    expect(told).toMatchObject([
+      {
+        level: 'warn',
+        sentence:
+          'the broker of the cluster is away: this server says joining at /ready until it answers, and takes what calls come meanwhile',
+        fields: { broker: `127.0.0.1:${brokerPort}`, because: expect.stringContaining('ECONNREFUSED') },
+      },
+    ]);
+    expect(JSON.stringify(logger.lines)).not.toContain('a-password');
+    const ready = await fetch(`http://127.0.0.1:${port}/ready`);
+    expect([ready.status, await ready.json()]).toMatchObject([503, { reason: 'joining' }]);
     const refused = await fetch(`http://127.0.0.1:${port}/cluster`, { method: 'POST', body: 'nonsense' });
     expect(refused.status).toBe(403);
     await phone.disconnect();

@@ -2,27 +2,30 @@ import { describe, expect, it } from 'vitest';
 import { StallWatch } from '../../../src/client/cluster/stall-watch.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
-function watch(leases: { leftMs: number }) {
+function watch({ leasedUntil }: { leasedUntil: number }) {
   const clock = new FakeClock();
-  let lateMs = 0;
-  // Time that passes while nothing runs.
-  const frozen = { now: () => clock.now() + lateMs, wallNow: () => 0, after: clock.after.bind(clock) };
   let stalls = 0;
-  const pass = (ms: number) => clock.advance(ms);
   const watching = new StallWatch({
-    clock: frozen,
-    leaseLeftMs: () => Math.max(0, leases.leftMs - lateMs),
+    clock,
+    leasedUntil: () => leasedUntil,
     stalled: () => {
       stalls += 1;
     },
   });
-  return { watching, pass, freeze: (ms: number) => (lateMs += ms), stalls: () => stalls };
+  /** Something wakes the process ten times a second. */
+  const pass = (ms: number) => {
+    for (let passedMs = 0; passedMs < ms; passedMs += 100) {
+      clock.advance(100);
+      watching.notice();
+    }
+  };
+  return { watching, pass, freeze: (ms: number) => clock.stall(ms), stalls: () => stalls };
 }
 
 describe('StallWatch', () => {
   it('tells at once that the process stood still for longer than its lease, and once', () => {
-    const { watching, freeze, stalls } = watch({ leftMs: 5000 });
-    watching.notice();
+    const { watching, freeze, pass, stalls } = watch({ leasedUntil: 5000 });
+    pass(300);
     expect(stalls()).toBe(0);
     freeze(6000);
     watching.notice();
@@ -31,11 +34,11 @@ describe('StallWatch', () => {
   });
 
   it('takes a short stall within the lease for none, and one without a broker', () => {
-    const leased = watch({ leftMs: 5000 });
+    const leased = watch({ leasedUntil: 5000 });
     leased.freeze(3000);
     leased.watching.notice();
     expect(leased.stalls()).toBe(0);
-    const alone = watch({ leftMs: 0 });
+    const alone = watch({ leasedUntil: 0 });
     alone.freeze(3000);
     alone.watching.notice();
     expect(alone.stalls()).toBe(0);
@@ -45,18 +48,24 @@ describe('StallWatch', () => {
   });
 
   it('remembers for three seconds a stall in which another node may have asked in vain', () => {
-    const { watching, freeze, pass } = watch({ leftMs: 5000 });
+    const { watching, freeze, pass } = watch({ leasedUntil: 5000 });
     pass(1000);
-    freeze(500);
+    freeze(399);
     watching.notice();
     expect(watching.hasStoodStill).toBe(false);
-    freeze(100);
+    freeze(400);
     watching.notice();
     expect(watching.hasStoodStill).toBe(true);
     pass(2900);
     expect(watching.hasStoodStill).toBe(true);
-    // The beat that was late has been so by 250 ms more.
-    pass(400);
+    pass(100);
+    expect(watching.hasStoodStill).toBe(false);
+  });
+
+  it('takes a loop that is woken all the time for none, whatever its lease', () => {
+    const { watching, pass, stalls } = watch({ leasedUntil: 5000 });
+    pass(20_000);
+    expect(stalls()).toBe(0);
     expect(watching.hasStoodStill).toBe(false);
   });
 });

@@ -174,6 +174,19 @@ describeNeeding(
       await eventually('the warning', () => log.join('').includes('has expired'), LONG_MS);
     }, 120_000);
 
+    it('start where the scheme of the URL is for the other port of the broker, and say so', async () => {
+      await using broker = await startRedis(authority.certify());
+      const urls = {
+        'use redis:// in cluster.url': broker.redis.url.replace('redis:', 'rediss:'),
+        'use rediss:// in cluster.url': broker.url.replace('rediss:', 'redis:'),
+      };
+      for (const [advice, url] of Object.entries(urls)) {
+        await using cluster = await ClusterProcesses.on('carrier-a', url);
+        const { log } = await cluster.fork();
+        await eventually('the warning', () => log.join('').includes(advice), LONG_MS);
+      }
+    }, 120_000);
+
     it('say how to mend the certificate of one of them, and go on with calls', async () => {
       await using redis = await RedisServer.start(program).then((started) => ({
         url: started.url,

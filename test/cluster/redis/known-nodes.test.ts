@@ -6,9 +6,13 @@ const [one, two, three] = ['one', 'two', 'three'].map((nodeId) => ({
   nodeId,
   address: `http://${nodeId}.test`,
 }));
-const said = (nodes: (typeof one)[], { version = '1', epoch = 'first' } = {}) => ({
+const said = (
+  nodes: (typeof one)[],
+  { version = '1', epoch = 'first', left = [] }: { version?: string; epoch?: string; left?: string[] } = {},
+) => ({
   version,
   epoch,
+  left,
   nodes: nodes.filter((node) => node !== undefined),
 });
 
@@ -52,6 +56,20 @@ describe('the nodes that one knows', () => {
     expect(nodes.isToldAgain).toBe(true);
   });
 
+  it('are remembered when they are gone, and whether they have said goodbye', () => {
+    const { nodes } = open();
+    nodes.learn(said([one], { version: '2', left: ['two'] }), { isDoubtful: false });
+    const hasLeft = () => ['one', 'two', 'three', 'four'].map((nodeId) => nodes.find(nodeId)?.hasLeft);
+    expect(hasLeft()).toEqual([false, true, false, undefined]);
+    // The broker keeps some, or nothing.
+    nodes.learn(said([one], { version: '3' }), { isDoubtful: false });
+    expect(hasLeft()).toEqual([false, true, false, undefined]);
+    nodes.learn(said([one, two], { version: '4', left: ['two'] }), { isDoubtful: false });
+    expect(hasLeft()).toEqual([false, false, false, undefined]);
+    nodes.learn(said([one], { version: '5', left: ['two', 'two'] }), { isDoubtful: true });
+    expect(nodes.find('two')).toEqual({ nodeId: 'two', address: 'http://two.test', hasLeft: true });
+  });
+
   it('are asked as others are when their lease is over, until they have not answered for five seconds', () => {
     const { clock, nodes } = open();
     const silent = () => nodes.silent().map(({ nodeId }) => nodeId);
@@ -87,7 +105,7 @@ describe('the nodes that one knows', () => {
   it('are found once more when they have gone', () => {
     const { nodes } = open();
     nodes.learn(said([one], { version: '2' }), { isDoubtful: false });
-    expect(nodes.find('two')).toEqual(two);
+    expect(nodes.find('two')).toEqual({ ...two, hasLeft: false });
     expect(nodes.find('four')).toBeUndefined();
   });
 });

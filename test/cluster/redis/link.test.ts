@@ -1,9 +1,9 @@
 // Nodes of a Redis Cluster as they answer one link, one by one.
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/base/clock.js';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type Clock, systemClock } from '../../../src/base/clock.js';
 import { BrokerAddresses } from '../../../src/cluster/redis/broker-addresses.js';
-import { RedisLink } from '../../../src/cluster/redis/link.js';
+import { isRefusal, RedisLink, type RedisLinkParts } from '../../../src/cluster/redis/link.js';
 import { loadRedisPackage } from '../../../src/cluster/redis/package.js';
 
 const KEY = 'offhook:phones:{proof}:facts:epoch';
@@ -29,6 +29,7 @@ class FakeNode implements AsyncDisposable {
         ([, arg = '']) => arg,
       );
       this.asked.push(args.join(' '));
+      if (this.refuses) return this.refuses(socket);
       if (this.isMute) return;
       socket.write(encoded(args[0] === 'HELLO' ? this.#hello : this.answer(args)));
     });
@@ -38,6 +39,8 @@ class FakeNode implements AsyncDisposable {
   readonly asked: string[] = [];
   /** It says nothing at all. */
   isMute = false;
+  /** What it does with a connection on which it is asked something, instead of an answer. */
+  refuses: ((socket: Socket) => void) | undefined;
   /** What it says to anything but HELLO. */
   answer: (args: readonly string[]) => Answer = () => null;
 
@@ -56,6 +59,11 @@ class FakeNode implements AsyncDisposable {
 
   get url(): string {
     return `redis://127.0.0.1:${this.port}`;
+  }
+
+  /** Answers what it was asked before, and was mute to. */
+  say(answer: Answer): void {
+    for (const socket of this.#sockets) socket.write(encoded(answer));
   }
 
   /** Has the keys, and knows these. */
@@ -88,10 +96,17 @@ describe('RedisLink', () => {
     return nodes as unknown as [FakeNode, FakeNode];
   }
 
-  async function linkTo(url: string): Promise<RedisLink> {
+  async function linkTo(url: string, parts: Partial<RedisLinkParts> = {}): Promise<RedisLink> {
     const redis = await loadRedisPackage();
     const addresses = new BrokerAddresses(url);
-    const link = new RedisLink({ redis, addresses, key: KEY, clock: systemClock, silenceMs: LONG_MS });
+    const link = new RedisLink({
+      redis,
+      addresses,
+      key: KEY,
+      clock: systemClock,
+      silenceMs: LONG_MS,
+      ...parts,
+    });
     links.push(link);
     return link;
   }
@@ -119,6 +134,20 @@ describe('RedisLink', () => {
     await expect(ask(link)).resolves.toBe('here');
     const asAny = ['AUTH offhook p@ss', 'HELLO', `GET ${KEY}`];
     expect([one.asked, two.asked]).toEqual([asAny, [...asAny, 'CLUSTER SLOTS', 'PING']]);
+  });
+
+  it('names the node of a Redis Cluster that refuses the password', async () => {
+    const [one, two] = await fakes('cluster', 'cluster');
+    one.moveTo(two);
+    const { answer } = one;
+    one.answer = (args) => (args[0] === 'AUTH' ? 'OK' : answer(args));
+    two.answer = () => '-WRONGPASS invalid username-password pair';
+    const link = await linkTo(one.url.replace('redis://', 'redis://offhook:a-password@'));
+    const error = await link.open(LONG_MS).catch((thrown: Error) => thrown);
+    expect(isRefusal(error)).toBe(true);
+    expect((error as Error).message).toBe(
+      `The node 127.0.0.1:${two.port} of the Redis Cluster in cluster.url refuses the user or password in its URL, or one of the commands.`,
+    );
   });
 
   it('fails where two nodes name each other', async () => {
@@ -181,15 +210,96 @@ describe('RedisLink', () => {
     expect(two.asked).toContain('PING');
   });
 
-  it('says that a Redis Cluster has no databases', async () => {
-    const [one] = await fakes('cluster');
-    one.answer = ([command]) =>
-      command === 'SELECT' ? '-ERR SELECT is not allowed in cluster mode' : 'here';
-    const link = await linkTo(`${one.url}/1`);
-    await expect(link.open(LONG_MS)).rejects.toMatchObject({
-      code: 'CONFIG_INVALID',
-      message: /has no databases: leave the path out of cluster.url/,
+  it.each(['-ERR SELECT is not allowed in cluster mode', '-ERR DB index is out of range'])(
+    'says that there is no such database, by %s',
+    async (refusal) => {
+      const [one] = await fakes('cluster');
+      one.answer = ([command]) => (command === 'SELECT' ? refusal : 'here');
+      const link = await linkTo(`${one.url}/1`);
+      await expect(link.open(LONG_MS)).rejects.toMatchObject({
+        code: 'CONFIG_INVALID',
+        message: /names a database that it does not have.*leave the path out/,
+      });
+    },
+  );
+
+  describe('whose URL may have the wrong scheme', () => {
+    const HANDSHAKE =
+      'The broker did not complete a TLS handshake. If its port speaks no TLS, use redis:// in cluster.url.';
+    const ENDED =
+      'The broker ended the connection instead of answering. If its port speaks TLS, use rediss:// in cluster.url.';
+    const NONE = 'The broker does not answer.';
+    const SILENT =
+      'The broker does not answer, or its port speaks no TLS. Check host, port, firewall and the scheme in cluster.url.';
+    const OTHER = 'The broker answers in another protocol: check host and port in cluster.url.';
+    // What Redis 7.0 does: a plain one waits for the rest of a line, one with TLS resets the connection.
+    it.each([
+      ['rediss:', 'waits', () => {}, SILENT],
+      ['rediss:', 'resets', (socket: Socket) => void socket.resetAndDestroy(), HANDSHAKE],
+      [
+        'rediss:',
+        'answers with what is no TLS',
+        (socket: Socket) => void socket.end('-ERR no\r\n'),
+        HANDSHAKE,
+      ],
+      ['redis:', 'resets', (socket: Socket) => void socket.resetAndDestroy(), ENDED],
+      ['redis:', 'closes', (socket: Socket) => void socket.end(), ENDED],
+      [
+        'redis:',
+        'sends an alert of TLS',
+        (socket: Socket) => void socket.end('\x15\x03\x01\x00\x02\x02\x46'),
+        ENDED,
+      ],
+      [
+        'redis:',
+        'speaks HTTP',
+        (socket: Socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'),
+        OTHER,
+      ],
+      ['redis:', 'waits', () => {}, NONE],
+    ])('says so of %s at a port that %s', async (scheme, _, refuses, message) => {
+      const [single] = await fakes('standalone');
+      single.refuses = refuses;
+      for (const user of ['', 'offhook:a-password@']) {
+        const link = await linkTo(single.url.replace('redis://', `${scheme}//${user}`));
+        await expect(link.open(500)).rejects.toMatchObject({ code: 'CLUSTER_FAILED', message });
+      }
     });
+
+    it('says nothing of it where nobody listens', async () => {
+      const [single] = await fakes('standalone');
+      const { port } = single;
+      await single[Symbol.asyncDispose]();
+      nodes.splice(0);
+      for (const scheme of ['redis', 'rediss']) {
+        const link = await linkTo(`${scheme}://127.0.0.1:${port}`);
+        await expect(link.open(500)).rejects.toMatchObject({ message: NONE });
+      }
+    });
+
+    it('says nothing of it once the broker has been reached', async () => {
+      const [single] = await fakes('standalone');
+      const link = await linkTo(single.url);
+      await link.open(LONG_MS);
+      link.close();
+      single.refuses = (socket) => void socket.resetAndDestroy();
+      for (let times = 0; times < 2; times += 1)
+        await expect(link.open(LONG_MS)).rejects.toMatchObject({ message: NONE });
+    });
+  });
+
+  it('says that the broker has no password, where the URL has one', async () => {
+    const [single] = await fakes('standalone');
+    single.answer = () =>
+      '-ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?';
+    const link = await linkTo(single.url.replace('redis://', 'redis://:a-password@'));
+    for (let times = 0; times < 2; times += 1) {
+      const error = await link.open(LONG_MS).catch((thrown: Error) => thrown);
+      expect(isRefusal(error)).toBe(true);
+      expect((error as Error).message).toBe(
+        'The broker has no password, and cluster.url has one: leave it out, or set one at the broker (requirepass).',
+      );
+    }
   });
 
   it('says what a node has refused, where another one is not there at all', async () => {
@@ -205,5 +315,72 @@ describe('RedisLink', () => {
       await expect(link.open(LONG_MS)).rejects.toMatchObject({
         cause: { message: 'CLUSTERDOWN Hash slot not served' },
       });
+  });
+
+  it('gives each question its own time, and a timer to them all', async () => {
+    const [single] = await fakes('standalone');
+    single.answer = () => 'here';
+    let timers = 0;
+    const clock: Clock = {
+      ...systemClock,
+      after: (...rest) => {
+        timers += 1;
+        return systemClock.after(...rest);
+      },
+    };
+    const link = await linkTo(single.url, { clock });
+    await link.open(LONG_MS);
+    timers = 0;
+    await ask(link);
+    expect(timers).toBe(1);
+    single.isMute = true;
+    const order: string[] = [];
+    const given = [300, 100, 200].map((ms) =>
+      link.run(['PING'], ms).catch((error: Error) => order.push(`${ms}: ${error.message}`)),
+    );
+    // For the answer that came; for the first of the three, and the second, which is over sooner.
+    expect(timers).toBe(1 + 2);
+    await Promise.all(given);
+    expect(order).toEqual([100, 200, 300].map((ms) => `${ms}: The broker does not answer.`));
+    // Anew each time it rang, which a busy machine does once for more than one of them.
+    expect(timers).toBeLessThanOrEqual(1 + 2 + 3);
+    expect(link.waitsMs).toBeGreaterThanOrEqual(300);
+    expect(link.isUp).toBe(true);
+  });
+
+  it('tells how long an answer took, also where nobody waited for it any more', async () => {
+    const [single] = await fakes('standalone');
+    single.answer = () => 'here';
+    const took: number[] = [];
+    const link = await linkTo(single.url, { answered: (tookMs) => took.push(tookMs) });
+    await link.open(LONG_MS);
+    single.isMute = true;
+    await expect(link.run(['PING'], 50)).rejects.toMatchObject({ code: 'CLUSTER_FAILED' });
+    expect(took).toEqual([]);
+    single.say('here');
+    await vi.waitFor(() => expect(took).toEqual([expect.any(Number)]));
+    expect(took[0]).toBeGreaterThanOrEqual(50);
+    expect(link.waitsMs).toBe(0);
+  });
+
+  it('tells it of a refusal, too', async () => {
+    const [single] = await fakes('standalone');
+    const took: number[] = [];
+    const link = await linkTo(single.url, { answered: (tookMs) => took.push(tookMs) });
+    await link.open(LONG_MS);
+    single.answer = () => '-LOADING Redis is loading the dataset in memory';
+    await expect(link.run(['PING'], LONG_MS)).rejects.toMatchObject({ code: 'CLUSTER_FAILED' });
+    expect(took).toEqual([expect.any(Number)]);
+  });
+
+  it('ends a connection on which nothing is answered for its time', async () => {
+    const [single] = await fakes('standalone');
+    single.answer = () => 'here';
+    const link = await linkTo(single.url, { silenceMs: 150 });
+    await link.open(LONG_MS);
+    await ask(link);
+    single.isMute = true;
+    await expect(ask(link)).rejects.toMatchObject({ code: 'CLUSTER_FAILED' });
+    expect(link.isUp).toBe(false);
   });
 });

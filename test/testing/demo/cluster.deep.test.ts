@@ -52,14 +52,22 @@ async function runDemo(...options: string[]) {
   const demo = spawn(process.execPath, [dist('cli.js'), 'demo', '--port', `${port}`, ...options], {
     cwd: folder,
     env: { ...process.env, TMPDIR: folder },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: 'pipe',
   });
   running.push(demo);
   const lines: string[] = [];
+  const errors: string[] = [];
+  demo.stderr.setEncoding('utf8').on('data', (text: string) => errors.push(text));
   createInterface(demo.stdout).on('line', (line) => lines.push(line));
   const line = (text: RegExp) =>
     eventually(`${text}`, () => lines.find((each) => text.test(each)), PATIENCE_MS);
-  return { demo, pid: demo.pid ?? 0, url: `http://127.0.0.1:${port}`, lines, line };
+  return { demo, pid: demo.pid ?? 0, url: `http://127.0.0.1:${port}`, lines, line, errors };
+}
+
+/** How many are up. */
+async function callsOf(url: string): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  return Number(/^offhook_calls_active(?:\{.*\})? (\d+)$/m.exec(metrics)?.[1] ?? 0);
 }
 
 describeOnRedis('a demo with several servers', (program) => {
@@ -69,6 +77,12 @@ describeOnRedis('a demo with several servers', (program) => {
       /^server \d killed with \d calls? up: .*went on at server \d.*, silence up to \d\.\d s, back after \d+\.\d s$/,
     );
     expect((await fetch(url)).status).toBe(200);
+    const [, looked = ''] =
+      /^status +curl -s (\S+) \| grep offhook_server$/.exec(await line(/^status/)) ?? [];
+    const up = (await (await fetch(looked)).text())
+      .split('\n')
+      .filter((each) => /^offhook_server_up/.test(each));
+    expect(up.length).toBeGreaterThanOrEqual(2);
     const processes = descendants(pid);
     // Three servers, and a Redis that is held by one more.
     expect(processes).toHaveLength(5);
@@ -83,13 +97,17 @@ describeOnRedis('a demo with several servers', (program) => {
     expect(await readdir(folder)).toEqual(['.offhook']);
   });
 
-  it('takes all of its processes along when it is killed', { timeout: 200_000 }, async () => {
-    const { demo, pid, line } = await runDemo('--nodes', '2');
+  it('takes all of its processes along when it is killed, and sends nobody to its carrier', {
+    timeout: 200_000,
+  }, async () => {
+    const { demo, pid, url, line, errors } = await runDemo('--nodes', '2');
     await line(STARTED);
     const processes = descendants(pid);
     expect(processes).toHaveLength(4);
+    await eventually('a call', async () => (await callsOf(url)) > 0 || undefined, PATIENCE_MS);
     demo.kill('SIGKILL');
     await eventually('their end', () => (processes.some(isAlive) ? undefined : true), PATIENCE_MS);
+    expect(errors.join('')).not.toContain('may still be up');
   });
 
   it.each([

@@ -1,5 +1,5 @@
 // The calls that are up: which of them are looked for, and in which order. Pure: no browser, no clock.
-import type { CallRecord } from '../../../contract/call-record.js';
+import type { CallPhase, CallRecord } from '../../../contract/call-record.js';
 import { isMatch } from '../../../events/call-filter.js';
 
 /** `longest`: the order in which calls began. `waiting`: who waits longest first. `trouble`: who had trouble last first. */
@@ -13,9 +13,19 @@ export interface LiveView {
   order: LiveOrder;
 }
 
+/** Whether a caller waits for somebody to speak. `elsewhere`: they do, and mostly hear something, such as that it rings. */
+const WAITS: Readonly<Record<CallPhase, 'here' | 'elsewhere' | false>> = {
+  listening: false,
+  hearing: false,
+  thinking: 'here',
+  speaking: false,
+  held: 'elsewhere',
+  ending: false,
+};
+
 /** Since when nobody has spoken to the caller who should, epoch milliseconds; null for one who does not wait. */
 export function waitingSince({ phase, status, direction, startedAt }: CallRecord): number | null {
-  if (phase !== null) return phase.name === 'thinking' || phase.name === 'held' ? phase.since : null;
+  if (phase !== null) return WAITS[phase.name] ? phase.since : null;
   return status === 'ringing' && direction === 'inbound' ? startedAt : null;
 }
 
@@ -28,7 +38,8 @@ export function longWaits(
   nowOf: (callId: string) => number,
 ): { call: CallRecord; since: number }[] {
   return [...calls].flatMap((call) => {
-    const since = call.phase?.name === 'held' ? null : waitingSince(call);
+    const isElsewhere = call.phase !== null && WAITS[call.phase.name] === 'elsewhere';
+    const since = isElsewhere ? null : waitingSince(call);
     return since !== null && nowOf(call.callId) - since >= LONG_WAIT_MS ? [{ call, since }] : [];
   });
 }

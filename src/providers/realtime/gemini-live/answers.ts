@@ -154,7 +154,9 @@ export class GeminiLiveAnswers {
   #sendResults(next: Ask): void {
     const { send, behavior } = this.#options;
     if (next.say === undefined && this.#texts.length === 0) this.#waiting.shift();
-    this.#asked = { say: undefined, isForgotten: false, isForResults: true };
+    // The words come first, and break off what answers the results.
+    const isForgotten = next.say !== undefined;
+    this.#asked = { say: undefined, isForgotten, isForResults: true };
     send(toToolResponse(this.#results.splice(0), behavior));
   }
 

@@ -1,6 +1,7 @@
 // The audio of one answer: raw PCM as it was asked for, or the WAV file that some servers send all the same.
 import { PCM_24K } from '../../../audio/format.js';
 import { fatalFailure, WireError } from '../../wire/failure.js';
+import type { AnswerAudio } from '../../wire/http-voice.js';
 import { SampleReader } from '../../../audio/pcm-bytes.js';
 import { createRateConverter, type RateConverter } from '../rate-conversion.js';
 
@@ -17,15 +18,14 @@ interface WavHeader {
   readonly length: number;
 }
 
-/** Takes the bytes of one answer, cut anywhere. */
-export class OpenAISpeechAudio {
+export class OpenAISpeechAudio implements AnswerAudio {
   readonly #samples = new SampleReader();
   /** What came while it was not clear yet what it is. */
   #head = Buffer.alloc(0);
   #left = Number.POSITIVE_INFINITY;
   #converter: RateConverter | undefined;
 
-  /** Whole samples at 16 kHz. @throws WireError for a WAV file of another kind. */
+  /** @throws WireError for a WAV file of another kind */
   push(bytes: Uint8Array): Int16Array {
     if (this.#converter !== undefined) return this.#convert(this.#converter, bytes);
     const head = Buffer.concat([this.#head, bytes]);
@@ -39,7 +39,6 @@ export class OpenAISpeechAudio {
     return this.#begin(head.subarray(header.from), header.sampleRateHz);
   }
 
-  /** What the filter still held. */
   end(): Int16Array {
     const rest = this.#converter === undefined ? this.#begin(this.#head) : new Int16Array(0);
     const tail = this.#converter?.end() ?? new Int16Array(0);
@@ -49,7 +48,6 @@ export class OpenAISpeechAudio {
     return all;
   }
 
-  /** Frees the filter. Idempotent; nothing must follow. */
   close(): void {
     this.#converter?.close();
   }

@@ -12,9 +12,11 @@ import {
 } from '../../wire/access.js';
 import { AnswerTimes } from '../../wire/answer-times.js';
 import { HttpChannel } from '../../wire/http-channel.js';
+import { HttpVoice } from '../../wire/http-voice.js';
 import { checkRetirement } from '../../wire/model-retirements.js';
+import { readRefusal } from '../../wire/openai/refusal.js';
+import { OpenAISpeechAudio } from './audio.js';
 import { OPENAI_SPEECH_RETIREMENTS } from './retirements.js';
-import { OpenAISpeechSession } from './session.js';
 
 export interface OpenAISpeechOptions {
   /** As the server calls it. The vendor's own `tts-1`, `tts-1-hd` and `gpt-4o-mini-tts` stop on 2027-01-06. */
@@ -92,13 +94,15 @@ export class OpenAISpeech implements TextToSpeech {
 
   open(context: TextToSpeechContext): TextToSpeechSession {
     this.assertConfigured();
-    return new OpenAISpeechSession(context, {
+    return new HttpVoice(context, {
       names: this.#names,
       channel: this.#channel,
       times: this.#times,
       url: endpoint(this.#base, '/audio/speech', { kind: 'http' }),
       headers: this.#key === undefined ? {} : { authorization: `Bearer ${this.#key}` },
-      fields: this.#fields,
+      toBody: (text) => ({ ...this.#fields, input: text }),
+      createAudio: () => new OpenAISpeechAudio(),
+      readRefusal,
     });
   }
 }

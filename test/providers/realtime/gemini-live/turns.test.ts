@@ -207,6 +207,20 @@ describe('tools', () => {
     expect(sent().at(-1)).toMatchObject({ toolResponse: { functionResponses: [{ id: 'c1' }] } });
   });
 
+  it('have no answer that passes for the words that are to be said first', () => {
+    const { session, sent, news, says } = openReady();
+    says(call('c1'));
+    session.giveResults([{ toolCallId: 'c1', result: '10' }]);
+    session.say('We close at six.');
+    news();
+    // The service answers results without being asked.
+    for (const message of [audio, complete]) says(message);
+    expect(news()).toEqual([]);
+    expect(JSON.stringify(sent().at(-1))).toContain('We close at six.');
+    says(audio);
+    expect(news()).toEqual([expect.stringMatching(/^start /), expect.stringMatching(/^audio /)]);
+  });
+
   it('are not given up for a note that can wait', () => {
     const { session, sent, says } = openReady();
     says(call('c1'));

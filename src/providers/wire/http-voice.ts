@@ -1,27 +1,39 @@
-// The voice of one call: one request per sentence, over a connection that all calls share.
-import { PCM_16K } from '../../../audio/format.js';
-import { describeError } from '../../../base/log.js';
-import { type Clock, systemClock } from '../../../base/clock.js';
-import type { SynthesisEvents, TextToSpeechContext, TextToSpeechSession } from '../../text-to-speech.js';
-import type { VendorNames } from '../../wire/access.js';
-import type { AnswerTimes } from '../../wire/answer-times.js';
-import { fatalFailure, toProviderError, transientFailure, WireError } from '../../wire/failure.js';
-import type { HttpAnswer, HttpChannel } from '../../wire/http-channel.js';
-import { readRefusal } from '../../wire/openai/refusal.js';
-import { pause } from '../../../base/pause.js';
-import { RetryPlan } from '../../wire/retry-plan.js';
-import { askTwice, type SentRequest } from '../../wire/second-request.js';
-import { OpenAISpeechAudio } from './audio.js';
+// A call's voice over HTTP: one request per sentence, over a connection that all calls share. What goes into a request and what comes back as
+// audio is the vendor's.
+import { PCM_16K } from '../../audio/format.js';
+import { type Clock, systemClock } from '../../base/clock.js';
+import { describeError } from '../../base/log.js';
+import { pause } from '../../base/pause.js';
+import type { SynthesisEvents, TextToSpeechContext, TextToSpeechSession } from '../text-to-speech.js';
+import type { VendorNames } from './access.js';
+import type { AnswerTimes } from './answer-times.js';
+import { fatalFailure, toProviderError, transientFailure, WireError } from './failure.js';
+import type { HttpAnswer, HttpChannel } from './http-channel.js';
+import { RetryPlan } from './retry-plan.js';
+import { askTwice, type SentRequest } from './second-request.js';
 
-export interface OpenAISpeechTarget {
+/** Makes audio of the bytes of one answer, cut anywhere. */
+export interface AnswerAudio {
+  /** Whole samples at 16 kHz. @throws WireError for bytes that are no audio of ours */
+  push(bytes: Uint8Array): Int16Array;
+  /** What is left behind the last byte. */
+  end(): Int16Array;
+  /** Frees what is held. Idempotent; nothing follows. */
+  close(): void;
+}
+
+export interface HttpVoiceTarget {
   readonly names: VendorNames;
   readonly channel: HttpChannel;
   /** Of the server, over all calls. */
   readonly times: AnswerTimes;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** The request's fields but its text. */
-  readonly fields: Readonly<Record<string, unknown>>;
+  /** The JSON that asks for `text`. */
+  readonly toBody: (text: string) => object;
+  readonly createAudio: () => AnswerAudio;
+  /** Reads an answer whose status is no success. */
+  readonly readRefusal: (answer: HttpAnswer) => Promise<WireError>;
 }
 
 /** Longest wait for the head of an answer, and for more of its audio, in milliseconds. */
@@ -38,15 +50,15 @@ const LETTER_SAMPLES = PCM_16K.sampleRateHz / 50;
 const isWord = (samples: number, text: string) =>
   samples >= Math.min(WORD_SAMPLES, text.length * LETTER_SAMPLES);
 
-export class OpenAISpeechSession implements TextToSpeechSession {
+export class HttpVoice implements TextToSpeechSession {
   readonly #context: TextToSpeechContext;
-  readonly #target: OpenAISpeechTarget;
+  readonly #target: HttpVoiceTarget;
   readonly #clock: Clock;
   readonly #closing = new AbortController();
   /** How long a sentence that broke off was waited for; undefined when there was none, or the voice has spoken again. */
   #brokeOffMs: number | undefined;
 
-  constructor(context: TextToSpeechContext, target: OpenAISpeechTarget) {
+  constructor(context: TextToSpeechContext, target: HttpVoiceTarget) {
     this.#context = context;
     this.#target = target;
     this.#clock = context.clock ?? systemClock;
@@ -110,7 +122,7 @@ export class OpenAISpeechSession implements TextToSpeechSession {
     text: string,
     signal: AbortSignal,
   ): Promise<{ chunks: AsyncIterable<Uint8Array>; lateSince: number | undefined }> {
-    const { channel, url, headers, fields, times } = this.#target;
+    const { channel, url, headers, toBody, times } = this.#target;
     const clock = this.#clock;
     const startedAt = clock.now();
     const bill = () => this.#context.events?.usage?.({ characters: [...text].length });
@@ -124,27 +136,26 @@ export class OpenAISpeechSession implements TextToSpeechSession {
         method: 'POST',
         url,
         headers: { ...headers, 'content-type': 'application/json' },
-        body: JSON.stringify({ ...fields, input: text }),
+        body: JSON.stringify(toBody(text)),
         signal: sent.signal,
         clock,
         answerTimeoutMs: sent.timeoutMs,
       });
     };
-    const secondAfterMs = SECOND_AFTER_MS;
     const { answer, isSecond } = await askTwice(request, {
       clock,
       signal,
       withinMs: ANSWER_MS,
-      secondAfterMs,
+      secondAfterMs: SECOND_AFTER_MS,
       times,
     });
-    await refuseWrong(answer);
+    await this.#refuseWrong(answer);
     bill();
     return { chunks: this.#chunks(answer), lateSince: isSecond ? startedAt : undefined };
   }
 
   async *#speak(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Int16Array> {
-    const audio = new OpenAISpeechAudio();
+    const audio = this.#target.createAudio();
     try {
       for await (const bytes of chunks) {
         const pcm = audio.push(bytes);
@@ -174,16 +185,16 @@ export class OpenAISpeechSession implements TextToSpeechSession {
       if (!over) answer.discard();
     }
   }
-}
 
-/** @throws WireError for a refusal, and for an answer that is no audio of ours, like an error under a good status. */
-async function refuseWrong(answer: HttpAnswer): Promise<void> {
-  const type = answer.header('content-type') ?? '';
-  const isGood = answer.status >= 200 && answer.status < 300;
-  if (isGood && !/json|text|mpeg|mp3|ogg|opus|aac|flac/.test(type)) return;
-  if (isGood) {
-    answer.discard();
-    throw new WireError(fatalFailure('did not answer with PCM'));
+  /** @throws WireError for a refusal, and for an answer that is no audio of ours, like an error under a good status. */
+  async #refuseWrong(answer: HttpAnswer): Promise<void> {
+    const type = answer.header('content-type') ?? '';
+    const isGood = answer.status >= 200 && answer.status < 300;
+    if (isGood && !/json|text|mpeg|mp3|ogg|opus|aac|flac/.test(type)) return;
+    if (isGood) {
+      answer.discard();
+      throw new WireError(fatalFailure('did not answer with PCM'));
+    }
+    throw await this.#target.readRefusal(answer);
   }
-  throw await readRefusal(answer);
 }
