@@ -18,7 +18,7 @@ import { nodeOfVersion, root, say } from './setup.mjs';
 
 const MAX_PACKAGES = 90;
 const MAX_BYTES = 22e6;
-const MAX_PACKED = 1.395e6;
+const MAX_PACKED = 1.42e6;
 
 /** @param {string} folder @returns {number} */
 function bytesBelow(folder) {

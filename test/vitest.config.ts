@@ -90,13 +90,12 @@ function group({
   maxWorkers,
   order,
 }: Group): TestProjectInlineConfiguration {
-  // Else the deep form tries others each time.
-  const cases = isDeep ? [] : ['test/support/same-cases.ts'];
+  const setUp = [...setupFiles, 'test/support/same-cases.ts'];
   const files = { include: [...include], exclude: ['node_modules/**', ...exclude] };
   return {
     ...common,
     plugins: [...common.plugins, ...plugins, besideCommandLine(order)],
-    test: { ...common.test, ...files, setupFiles: [...setupFiles, ...cases], name, maxWorkers, isolate },
+    test: { ...common.test, ...files, setupFiles: setUp, name, maxWorkers, isolate },
   };
 }
 

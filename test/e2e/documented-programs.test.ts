@@ -113,7 +113,8 @@ async function run(code: string) {
     },
   };
   const here = bodyOf(code)
-    .replaceAll(/(:|port: )8000\b/g, `$1${port}`)
+    .replaceAll(/(:|port: |\?\? )8000\b/g, `$1${port}`)
+    .replaceAll('`.offhook/', `\`${folder}/`)
     .replaceAll(/'([\w-]+\.wav)'/g, (_, name: string) => JSON.stringify(`${folder}/${name}`));
   await runBody(here, surroundings);
   return { carriers, clients, called, signals, checks, exits, logged };

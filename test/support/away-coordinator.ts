@@ -11,6 +11,7 @@ import type {
   NodeMessage,
   Patience,
   Pool,
+  RememberedNode,
   Taken,
 } from '../../src/cluster/coordinator.js';
 import type { CallEvent } from '../../src/contract/call-event.js';
@@ -46,8 +47,8 @@ export class AwayCoordinator implements Coordinator {
     return this.#node.time;
   }
 
-  get leaseLeftMs(): number {
-    return this.#node.leaseLeftMs;
+  get leasedUntil(): number {
+    return this.#node.leasedUntil;
   }
 
   get hasHeardAll(): boolean {
@@ -64,6 +65,10 @@ export class AwayCoordinator implements Coordinator {
 
   silent(): readonly ClusterNode[] {
     return this.#node.silent();
+  }
+
+  find(nodeId: string): RememberedNode | undefined {
+    return this.#node.find(nodeId);
   }
 
   /** Until `answer`, nothing is answered. */

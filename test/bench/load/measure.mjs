@@ -7,7 +7,7 @@ import { pause, runToEnd, startServer } from './processes.mjs';
 
 /** @typedef {import('./scenarios.mjs').Scenario} Scenario */
 
-/** Until providers are connected and JavaScript is compiled. */
+/** Until the providers of the last calls are connected, and JavaScript is compiled. */
 const SETTLE_MS = 1000;
 const WARM_UP_MS = 2500;
 /** As long as the voice takes for a sentence: all agents begin one within it, and only one. */

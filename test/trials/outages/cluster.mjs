@@ -14,6 +14,7 @@ const SECRET = 'a secret of thirty-two bytes, or more';
 const START_MS = 30_000;
 const ASK_MS = 10_000;
 const AROUND_MS = 1000;
+const SHORT_OF_TIME_MS = 60;
 /** What was done to a server is over for its calls so long after. */
 const RECOVERED_MS = 12_000;
 /** What is kept of the log of a server. */
@@ -148,10 +149,11 @@ export class ClusterNode {
     return !isGone && this.touched.every(({ from, to }) => at < from - AROUND_MS || at > to + RECOVERED_MS);
   }
 
-  /** The machine gave it no time then. @param {number} from @param {number} to */
+  /** The machine gave it no time then, for a while. @param {number} from @param {number} to */
   wasShortOfTime(from, to) {
     return this.stalls.some(
-      ({ at, lateMs, busyMs }) => at >= from && at - lateMs <= to && busyMs < lateMs / 2,
+      ({ at, lateMs, busyMs }) =>
+        lateMs > SHORT_OF_TIME_MS && at >= from && at - lateMs <= to && busyMs < lateMs / 2,
     );
   }
 

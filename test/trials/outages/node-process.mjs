@@ -89,7 +89,7 @@ const { events } = await phone.serve({
 events.subscribe((fact) => tell({ fact }));
 
 const LOOK_MS = 20;
-const LATE_MS = 60;
+const LATE_MS = 20;
 let lookedAt = performance.now();
 let used = process.cpuUsage();
 setInterval(() => {
