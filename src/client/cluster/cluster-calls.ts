@@ -152,7 +152,7 @@ export class ClusterCalls implements Neighbor, OtherProcess {
     const ask = { ...rest, rawBody: Buffer.from(rawBody).toString('base64'), host };
     const request = { type: 'webhook', callId, ask } as const;
     try {
-      const found = await this.#finder.find(callId, { by, carrierCallId, isNew: begins });
+      const found = await this.#find(callId, { by, carrierCallId, isNew: begins });
       let owner = found ?? (begins ? await this.#claim(callId, 1, { by }) : undefined);
       for (let count = 0; count < MAX_ASKED; count += 1) {
         if (owner === undefined || owner.nodeId === this.#parts.nodeId) return undefined;
@@ -412,9 +412,17 @@ export class ClusterCalls implements Neighbor, OtherProcess {
     return this.#parts.clock.now() + BROKER_MS;
   }
 
+  /** As `CallFinder.find`. Where this node has just given a call away, the broker may still name it. */
+  async #find(...[callId, about]: Parameters<CallFinder['find']>): Promise<CallOwner | undefined> {
+    const owner = await this.#finder.find(callId, about);
+    const moved = this.#moved.get(callId);
+    if (owner?.nodeId !== this.#parts.nodeId || moved === undefined) return owner;
+    return { nodeId: moved.to, term: owner.term + 1 };
+  }
+
   async #place(callId: string, { carrierCallId, number = 1 }: PlacedStream): Promise<'here'> {
     const { desk, nodeId } = this.#parts;
-    const owner = await this.#finder.find(callId, { by: this.#by, carrierCallId });
+    const owner = await this.#find(callId, { by: this.#by, carrierCallId });
     if (desk.isOver(callId)) throw new RequestError('REQUEST_CONFLICT', 'The call is over.');
     if (owner === undefined || owner.nodeId === nodeId) {
       if (owner === undefined && number === 1) void this.#claim(callId, 1);

@@ -4,7 +4,7 @@ import { ClusterCalls } from '../../../src/client/cluster/cluster-calls.js';
 import { ClusterError } from '../../../src/base/errors.js';
 import { pause } from '../../../src/base/pause.js';
 import { ClusterFacts } from '../../../src/client/cluster/cluster-facts.js';
-import type { KeptState } from '../../../src/cluster/coordinator.js';
+import type { AnswerNode, KeptState } from '../../../src/cluster/coordinator.js';
 import { MemoryCluster } from '../../../src/cluster/memory-cluster.js';
 import type { CallRecord } from '../../../src/contract/call-record.js';
 import { FakeClock } from '../../support/fake-clock.js';
@@ -280,6 +280,35 @@ describe('ClusterCalls', () => {
     expect(done).toEqual([['taken up', 'call', 'state', 4]]);
     expect(calls.isMoving).toBe(false);
   });
+
+  it.each([
+    ['a webhook that rings again', 'webhook'],
+    ['another stream', 'claim'],
+  ])(
+    'that were given are asked for where they are, for %s, while the broker still names this node',
+    async (_, type) => {
+      const { calls, clock, cluster, coordinator } = open({ term: 2, hasStream: true });
+      await coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });
+      await coordinator.claim('call', 2);
+      const asked: string[] = [];
+      const answer: AnswerNode = async (message) => {
+        asked.push(message.type);
+        return JSON.stringify(type === 'claim' ? { type: 'refused' } : { type: 'answer', answer: 'theirs' });
+      };
+      const other = cluster.node({ nodeId: 'a', address: 'http://a.test' });
+      await other.join({ answer, outranked() {}, emptied() {} });
+      await calls.handlers.claim({ number: 2 }, { callId: 'call', from: 'a' });
+      const webhook = { method: 'POST', target: '/', headers: {}, rawBody: new Uint8Array() };
+      const about = { callId: 'call', carrierCallId: 'CA1', begins: true, asks: true, host: 'a.test' };
+      const done =
+        type === 'claim'
+          ? calls.place('call', { carrierCallId: 'CA1', number: 3, isPassed: false }).catch(() => 'not taken')
+          : calls.answer(webhook, { ...about, since: clock.now() });
+      await clock.advanceAsync(50);
+      expect(await done).toBe(type === 'claim' ? 'not taken' : 'theirs');
+      expect(asked).toEqual([type]);
+    },
+  );
 
   it('are known no more where they cannot be gone on with', async () => {
     const { calls, clock, parts } = open({ term: 2, hasStream: true });
