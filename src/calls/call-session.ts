@@ -713,7 +713,8 @@ export class CallSession {
   #end(wanted: CallEnding): void {
     const { others } = this.#env;
     if (this.#isOver) return;
-    const isUnheard = !this.#media.isThere && (UNHEARD.has(wanted.reason) || this.isPending);
+    const isUnheard =
+      !this.#media.isThere && (UNHEARD.has(wanted.reason) || this.isPending || this.#isRinging(wanted));
     const isDoubtful = isUnheard || this.#doubted !== undefined;
     if (others !== undefined && isDoubtful && wanted.reason !== 'operator-hangup') {
       if (this.#doubted !== undefined) this.#doubted = wanted;
@@ -724,6 +725,11 @@ export class CallSession {
     const isUnsure = others?.mayHaveTaken() === true;
     if (isUnsure && !this.#isOver) this.#owner.stateLater(this.#ledger);
     this.#endNow(wanted);
+  }
+
+  /** The carrier refuses to answer the call for this process: another one may have answered it. */
+  #isRinging({ reason }: CallEnding): boolean {
+    return reason === 'failed' && this.#identity.direction === 'inbound' && !this.#standing.isAnswered;
   }
 
   async #endUnlessElsewhere(wanted: CallEnding, others: OtherProcesses): Promise<void> {

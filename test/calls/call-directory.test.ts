@@ -217,6 +217,33 @@ describe('CallDirectory', () => {
       ]);
     });
 
+    it.each([true, false])(
+      'asks other processes before it hangs up where the carrier refuses to answer, and another one has the call: %s',
+      async (isTheirs) => {
+        let answer = () => {};
+        const asked = () => new Promise<void>((resolve) => (answer = resolve));
+        const others = {
+          claimedTerm: () => 1,
+          mayHaveTaken: () => false,
+          asked,
+          haveTaken: async () => false,
+        };
+        const split = new CallBench({ ...COMMANDS, others });
+        split.rest.failures.answer = new CarrierError('It is answered already.', {
+          status: 422,
+          retryable: false,
+        });
+        split.ring();
+        await split.pass(5000);
+        expect([split.rest.requests, split.ofType('call.ended')]).toEqual([['answer carrier-call-1'], []]);
+        if (isTheirs) split.desk.learn({ callId: 'call-1', nodeId: 'node-2', term: 2, type: 'call.status' });
+        answer();
+        await split.pass(5000);
+        expect(split.rest.requests.slice(1)).toEqual(isTheirs ? [] : ['hangUp carrier-call-1']);
+        expect(split.ofType('call.ended')).toHaveLength(isTheirs ? 0 : 1);
+      },
+    );
+
     it('has a stream opened for a call of another process, and knows nothing of the call by that', () => {
       const tokened = new CallBench({ key: new Uint8Array([1]), resumes: true });
       const known = new CallBench();
