@@ -12,6 +12,7 @@ const CHILD = fileURLToPath(new URL('node-process.mjs', import.meta.url));
 const NAME = 'trial';
 const SECRET = 'a secret of thirty-two bytes, or more';
 const START_MS = 30_000;
+const START_AGAIN_MS = 500;
 const ASK_MS = 10_000;
 const AROUND_MS = 1000;
 const SHORT_OF_TIME_MS = 60;
@@ -247,6 +248,8 @@ export class TrialCluster {
   losses = [];
   /** Servers that ended, and nobody had ended them. @type {string[]} */
   crashes = [];
+  /** Until when the broker takes nobody who begins, by `Date.now()`. */
+  refusesUntil = 0;
   #count = 0;
   #isOver = false;
 
@@ -289,10 +292,24 @@ export class TrialCluster {
     return this.living.filter(({ joinedAt }) => joinedAt > 0);
   }
 
+  /** Another server, as whoever watches over it starts it: again and again where the broker takes nobody. */
+  async startAgain() {
+    for (;;) {
+      const begunAt = Date.now();
+      try {
+        return await this.start();
+      } catch (error) {
+        if (this.refusesUntil <= begunAt) throw error;
+        await pause(START_AGAIN_MS);
+      }
+    }
+  }
+
   /** Another server. */
   async start({ clockAheadMs = 0, isNextVersion = false } = {}) {
     this.#count += 1;
     const index = this.#count;
+    const begunAt = Date.now();
     const port = await freePort();
     const [door, front] = [await Door.open(port), await Door.open(port)];
     const settings = {
@@ -326,6 +343,7 @@ export class TrialCluster {
     const node = new ClusterNode(child, { index, port, door, front, unlike });
     this.nodes.push(node);
     child.on('exit', (code, signal) => {
+      if (node.joinedAt === 0 && this.refusesUntil > begunAt) void node.kill();
       if (node.goneAt === undefined && !this.#isOver)
         this.crashes.push(`${node.name} ended with ${code ?? signal}`);
       this.balancer.remove(front.port);

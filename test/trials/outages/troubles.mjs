@@ -102,10 +102,15 @@ export const TROUBLES = {
   'the broker takes no password that a server has': {
     of: 'broker',
     lastsMs: [1500, 8000],
-    begin: async ({ broker, brokerDoor }) => {
+    begin: async (cluster) => {
+      const { broker, brokerDoor } = cluster;
+      cluster.refusesUntil = Number.POSITIVE_INFINITY;
       await broker.demand(PASSWORD);
       brokerDoor.turnTo(broker.port);
-      return () => broker.demand(undefined);
+      return async () => {
+        await broker.demand(undefined);
+        cluster.refusesUntil = Date.now();
+      };
     },
   },
   'a broker of an older version has its place': {
@@ -113,10 +118,12 @@ export const TROUBLES = {
     lastsMs: [1500, 8000],
     begin: async (cluster) => {
       const old = await OldBroker.start();
+      cluster.refusesUntil = Number.POSITIVE_INFINITY;
       cluster.brokerDoor.turnTo(old.port);
       return () => {
         cluster.brokerDoor.turnTo(cluster.broker.port);
         old.close();
+        cluster.refusesUntil = Date.now();
       };
     },
   },
@@ -153,7 +160,7 @@ export const TROUBLES = {
     begin: (cluster, _dice, { node }) => {
       void node.kill();
       return async () => {
-        await cluster.start();
+        await cluster.startAgain();
       };
     },
   },
