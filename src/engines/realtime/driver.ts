@@ -142,8 +142,10 @@ export class RealtimeDriver implements Driver {
     const hasTools = speech.roundCount > 0;
     // A phrase while a tool ran is no answer, nor is what was said before one.
     const hasAnswered = hasFilled || hasTools ? speech.hasResponseAudio : speech.hasAudio;
-    // A service that breaks off what nobody has heard gives it once more, or is given up.
-    if (wasCut && !speech.hasAudio) this.#tell({ type: 'owes', isAsked: true });
+    // A service that breaks off what nobody has heard gives it once more, or is given up; where the caller speaks, it answers what they say instead.
+    const isOwedStill = wasCut && !speech.hasResponseAudio;
+    if (isOwedStill && (this.#hasWords || !watch.value.isCallerSpeaking))
+      this.#tell({ type: 'owes', isAsked: true });
     const answer = calls.length > 0 || wasCut || hasAnswered ? 'given' : 'empty';
     const hasSound = speech.hasAudio && !hasFilled;
     this.#tell({ type: 'response.ended', answer, hasTools, hasSound });

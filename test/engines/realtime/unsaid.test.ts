@@ -247,4 +247,29 @@ describe('words that a service breaks off before a sound of them', () => {
     expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
     expect(rig.outcomes).not.toContain(`${NEWS} heard`);
   });
+
+  it('are no silence without an end behind a tool, either, for which the model had asked for patience aloud', async () => {
+    const { rig, gives } = await setUp();
+    rig.model.hears('When?');
+    rig.model.answers('One moment.', CALLS);
+    await rig.wait(playing('One moment.') + 200);
+    await gives();
+    expect(rig.model.asked.at(-1)).toBe('respond');
+    breaksOff(rig);
+    await rig.wait(20_000);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
+  });
+
+  it('are no silence of the model where the caller speaks, and the model answers what they say', async () => {
+    const { rig } = await setUp();
+    rig.model.hears('When?');
+    const responseId = rig.model.begins('');
+    rig.model.events.speechStarted();
+    rig.model.events.responseEnded({ responseId, reason: 'interrupted', toolCalls: [] });
+    await rig.wait(8000);
+    expect(rig.ended).toEqual([]);
+    rig.model.events.speechEnded({ itemId: 'u9', agoMs: 500 });
+    await rig.wait(20_000);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
+  });
 });
