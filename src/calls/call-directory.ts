@@ -57,6 +57,7 @@ export interface OwnStanding {
   readonly hasStream: boolean;
   /** As in `CallSession`. */
   readonly isPending: boolean;
+  readonly isRefused?: boolean;
 }
 
 /** Implements what the doors, the dashboard and the application may ask of the calls. */
@@ -183,7 +184,9 @@ export class CallDirectory implements CallDesk, LiveSound {
   /** In which this process has a live call, and whether its stream is here; undefined for any other. */
   standing(callId: string): OwnStanding | undefined {
     const session = this.#registry.session(callId);
-    return session && { term: session.term, hasStream: session.hasStream, isPending: session.isPending };
+    if (session === undefined) return undefined;
+    const { term, hasStream, isPending, isRefused } = session;
+    return { term, hasStream, isPending, isRefused };
   }
 
   /** Those that are up. */

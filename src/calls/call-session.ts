@@ -106,6 +106,7 @@ export class CallSession {
   #isOver = false;
   /** How it ends unless another process has it, which is being asked. */
   #doubted: CallEnding | undefined;
+  #isRefused = false;
   /** Public host that a webhook of the call came to. */
   #webhookHost: string | undefined;
   #identity: CallIdentity;
@@ -319,6 +320,11 @@ export class CallSession {
   /** True until a stream of a call has come here that another process had, or something shows that it needs none. */
   get isPending(): boolean {
     return this.#resumption?.isPending === true;
+  }
+
+  /** True where the carrier does not answer the call for this process: another one may have had it answered. */
+  get isRefused(): boolean {
+    return this.#isRefused;
   }
 
   /** True while a stream of the call is here. */
@@ -595,6 +601,9 @@ export class CallSession {
   #answered(): void {
     if (this.#isOver || this.#standing.over !== undefined) return;
     this.#standing.isNowAnswered();
+    // The refusal was of an answer that came twice.
+    if (this.#isRefused) this.#doubted = undefined;
+    this.#isRefused = false;
     const isDue = !this.#conversation.isStarted && !this.#media.isExpected && !this.#media.isThere;
     if (!isDue || this.#announcement.ending !== undefined || this.#machine?.isMachine === true) return;
     this.#conversation.answered();
@@ -713,8 +722,10 @@ export class CallSession {
   #end(wanted: CallEnding): void {
     const { others } = this.#env;
     if (this.#isOver) return;
+    const isInbound = this.#identity.direction === 'inbound';
+    this.#isRefused = wanted.reason === 'failed' && isInbound && !this.#standing.isAnswered;
     const isUnheard =
-      !this.#media.isThere && (UNHEARD.has(wanted.reason) || this.isPending || this.#isRinging(wanted));
+      !this.#media.isThere && (UNHEARD.has(wanted.reason) || this.isPending || this.#isRefused);
     const isDoubtful = isUnheard || this.#doubted !== undefined;
     if (others !== undefined && isDoubtful && wanted.reason !== 'operator-hangup') {
       if (this.#doubted !== undefined) this.#doubted = wanted;
@@ -725,11 +736,6 @@ export class CallSession {
     const isUnsure = others?.mayHaveTaken() === true;
     if (isUnsure && !this.#isOver) this.#owner.stateLater(this.#ledger);
     this.#endNow(wanted);
-  }
-
-  /** The carrier refuses to answer the call for this process: another one may have answered it. */
-  #isRinging({ reason }: CallEnding): boolean {
-    return reason === 'failed' && this.#identity.direction === 'inbound' && !this.#standing.isAnswered;
   }
 
   async #endUnlessElsewhere(wanted: CallEnding, others: OtherProcesses): Promise<void> {

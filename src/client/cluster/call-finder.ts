@@ -63,6 +63,8 @@ export interface OwnPlace {
   readonly term: number;
   /** It was taken over, and no stream of it has come. @default false */
   readonly isPending?: boolean;
+  /** The carrier does not answer it for this node. @default false */
+  readonly isRefused?: boolean;
   /** It has ended here, with all that its stream brought. @default false */
   readonly isClosing?: boolean;
 }
@@ -329,14 +331,16 @@ function isTheirs(
   own: OwnPlace,
   { hasLowerId }: { hasLowerId: boolean },
 ): boolean {
-  const { isPending = false, isClosing = false } = own;
+  const { isPending = false, isRefused = false, isClosing = false } = own;
   if (term > own.term || state === 'expected') return term > own.term;
   // Facts of both are in this term: an end that has fewer of them would be seen by nobody.
-  if (state === 'ended') return isPending;
+  if (state === 'ended') return isPending || isRefused;
   // Who has its stream, and not the rest, asks this node for that: who has left it by then has nothing to give.
   if (state === 'arriving') return false;
   if (hasStream) return isPending || term === own.term;
   if (term < own.term) return false;
+  // Who has had it answered need not have its stream yet.
+  if (isRefused) return true;
   // Who has ended it has all that its stream brought.
   if ((state === 'closing') !== isClosing) return !isClosing;
   // Of two that are as far, the call is not left to who leaves it to this node.

@@ -278,7 +278,7 @@ export class ClusterCalls implements Neighbor, OtherProcess {
   }
 
   /** Of a call that is up here, or was told to open a stream. */
-  #standing(callId: string): Pick<OwnStanding, 'term' | 'isPending'> | undefined {
+  #standing(callId: string): Omit<OwnStanding, 'hasStream'> | undefined {
     const { desk } = this.#parts;
     if (desk.isInvited(callId)) return { term: this.#claimed.get(callId) ?? 1, isPending: false };
     return desk.standing(callId);
@@ -399,9 +399,10 @@ export class ClusterCalls implements Neighbor, OtherProcess {
         if (lost !== undefined && !('nodeId' in lost)) won.set(callId, lost);
       }),
     );
-    const nodes = records.filter(({ callId }) => won.has(callId)).map(({ nodeId }) => nodeId);
-    for (const nodeId of new Set(nodes)) {
-      const calls = nodes.filter((each) => each === nodeId).length;
+    // Of one that is over, only its price or its hang-up is still asked for.
+    const up = records.filter(({ callId, status }) => won.has(callId) && status !== 'completed');
+    for (const nodeId of new Set(up.map((record) => record.nodeId))) {
+      const calls = up.filter((record) => record.nodeId === nodeId).length;
       const departure = departureOf(this.#coordinator, nodeId, SILENT);
       logger.warn({ calls, ...departure }, 'a server is gone: this one takes over calls of it');
     }

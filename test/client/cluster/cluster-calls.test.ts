@@ -10,7 +10,9 @@ import type { CallRecord } from '../../../src/contract/call-record.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { RecordedLogger } from '../../support/recorded-logger.js';
 
-function open(standing: { term: number; hasStream: boolean; isPending?: boolean } | undefined) {
+function open(
+  standing: { term: number; hasStream: boolean; isPending?: boolean; isRefused?: boolean } | undefined,
+) {
   const clock = new FakeClock();
   const done: unknown[] = [];
   /** What this node knows of the call. */
@@ -645,6 +647,32 @@ describe('ClusterCalls', () => {
       const taken = calls.haveTaken('call', 2);
       await clock.advanceAsync(500);
       expect(await taken).toBe(isTaken);
+    },
+  );
+
+  it.each([
+    ['has it, whose stream is yet to come', { state: 'live', term: 1 }, 1],
+    ['has had it to its end', { state: 'ended', term: 1 }, 1],
+    ['has it in a lower term', { state: 'live', term: 0 }, 0],
+    ['only invites its stream', { state: 'expected', term: 1 }, 0],
+  ] as const)(
+    'that the carrier does not answer for this node are left to another one: one that %s',
+    async (_, place, left) => {
+      // Whoever has the lower ID.
+      for (const nodeId of ['a', 'c']) {
+        const { calls, clock, cluster, coordinator, done } = open({
+          term: 1,
+          hasStream: false,
+          isRefused: true,
+        });
+        await coordinator.join({ answer: async () => '', outranked() {}, emptied() {} });
+        const other = cluster.node({ nodeId, address: `http://${nodeId}.test` });
+        const places = JSON.stringify({ places: [{ callId: 'call', ...place }] });
+        await other.join({ answer: async () => places, outranked() {}, emptied() {} });
+        void calls.othersAsked('call');
+        await clock.advanceAsync(500);
+        expect(done).toHaveLength(left);
+      }
     },
   );
 
