@@ -106,7 +106,9 @@ function checkToken(token: string | undefined): string | undefined {
 function readBroker({ cluster, clusterName }: DashboardFlags): BrokerPlace | undefined {
   if (cluster === undefined) {
     if (clusterName === undefined) return undefined;
-    throw new UsageError(`--cluster-name needs the URL of the broker: ${nameOf('url')}.`);
+    throw new UsageError(
+      '--cluster-name goes with --cluster: give that the URL of the broker, or no value where OFFHOOK_CLUSTER_URL has it.',
+    );
   }
   if (cluster !== true && URL.canParse(cluster) && new URL(cluster).password !== '')
     throw new UsageError(

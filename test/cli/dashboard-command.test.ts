@@ -169,7 +169,7 @@ describe('offhook dashboard', () => {
       ['--cluster', 'redis://localhost', '--cluster-name', 'x'],
       /needs the secret of its servers: OFFHOOK_CLUSTER_SECRET/,
     ],
-    [['--cluster-name', 'x'], /--cluster-name needs the URL of the broker: --cluster/],
+    [['--cluster-name', 'x'], /--cluster-name goes with --cluster: give that the URL/],
     [['--cluster', 'redis://user:word@localhost'], /Other users see a command line.*OFFHOOK_CLUSTER_URL/],
   ]);
 });

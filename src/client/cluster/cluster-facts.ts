@@ -20,6 +20,8 @@ const MAX_WAITING = 50_000;
 const MAX_ENDED_FACTS = 20_000;
 /** Calls of which the last fact is remembered. */
 const MAX_CALLS = 20_000;
+/** Whoever may have to go on with a call has to know of these. */
+const TURNING_POINTS: ReadonlySet<CallEvent['type']> = new Set(['call.status', 'call.started', 'call.ended']);
 
 export interface ClusterFactsParts {
   readonly nodeId: string;
@@ -30,6 +32,8 @@ export interface ClusterFactsParts {
   between?(last: FactPlace | undefined, fact: CallEvent): Promise<readonly CallEvent[]>;
   /** Facts may have been missed, of whatever call. @default nobody minds */
   missed?(): void;
+  /** These calls have begun, moved or ended here, and the broker does not take that. @default nobody minds */
+  untold?(callIds: readonly string[]): void;
 }
 
 export class ClusterFacts {
@@ -48,6 +52,8 @@ export class ClusterFacts {
   /** The broker may have lost what it had. */
   #isDoubtful = false;
   #isClosed = false;
+  /** The broker did not take what it was told last. */
+  #isRefused = false;
   #retries = 0;
   /** The last fact that the broker told: when it came, on the clock, and how old it was then, in milliseconds. */
   #heard = { at: Number.NEGATIVE_INFINITY, lateMs: 0 };
@@ -85,6 +91,7 @@ export class ClusterFacts {
     // Should this node die now, nobody is to end the call again.
     if (fact.type === 'call.ended') this.#hurry();
     this.tellFor(fact);
+    if (this.#isRefused) this.#sayUntold([fact]);
   }
 
   /** Facts that another node has stated, and the broker may not have. */
@@ -269,6 +276,11 @@ export class ClusterFacts {
     return true;
   }
 
+  #sayUntold(facts: readonly CallEvent[]): void {
+    const callIds = facts.filter(({ type }) => TURNING_POINTS.has(type)).map(({ callId }) => callId);
+    if (callIds.length > 0) this.#parts.untold?.([...new Set(callIds)]);
+  }
+
   #pump(): void {
     if (this.#coordinator === undefined || this.#isClosed || !this.#hasNews) return;
     this.#telling ??= this.#tellAll(this.#coordinator).finally(() => {
@@ -334,9 +346,12 @@ export class ClusterFacts {
         this.#retries += 1;
         this.#isUrgent ||= wasUrgent;
         this.#isDoubtful ||= wasDoubtful;
+        if (!this.#isRefused) this.#sayUntold(this.#waiting.first(this.#waiting.size));
+        this.#isRefused = true;
         await pause(clock, RETRY_MS);
         continue;
       }
+      this.#isRefused = false;
       const at = clock.now();
       for (const fact of batch) {
         this.#waiting.delete(fact);

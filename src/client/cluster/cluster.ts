@@ -98,6 +98,7 @@ export class Cluster {
       hear: (...heard) => this.#hear(...heard),
       between: async (last, fact) => (await this.#missed?.between(last, fact)) ?? [],
       missed: () => void this.#missed?.catchUp(),
+      untold: (callIds) => this.#missed?.show(callIds),
     });
     this.#states = new KeptStates({
       clock,
@@ -303,6 +304,7 @@ export class Cluster {
       ...this.sound.handlers,
       reach: async (_ask, { from }) => ({ because: (await this.#addresses.complaintOf(from)) ?? null }),
       news: missed.answer,
+      changed: missed.changed,
       ended: missed.ended,
       refused: async (call, about) => {
         leaving.keep(about.callId);

@@ -109,6 +109,42 @@ export class MissedFacts {
     return { facts: news };
   };
 
+  /** Something has become of calls of another node that the broker does not tell. Never rejects. */
+  readonly changed = async (
+    { calls }: NodeRequests['changed']['ask'],
+    { from }: { readonly from: string },
+  ): Promise<NodeRequests['changed']['answer']> => {
+    void this.#askForNews(from, calls).catch((error: unknown) =>
+      this.#parts.logger.error(
+        describeError(error),
+        'what has become of calls of another node was not heard',
+      ),
+    );
+    return {};
+  };
+
+  async #askForNews(nodeId: string, calls: readonly KnownCall[]): Promise<void> {
+    const { store, facts } = this.#parts;
+    const known: KnownCall[] = [];
+    for (const call of calls) {
+      const record = await store().get(call.callId);
+      const place = { callId: call.callId, term: record ? termOf(record) : 0, seq: record?.seq ?? 0 };
+      if (isNewer(call, place)) known.push(place);
+    }
+    for (const batch of batchesOf(known))
+      for (const fact of (await this.#news(nodeId, batch)) ?? []) facts.take(fact);
+  }
+
+  /** While the broker does not, has every other node hear what has become of these calls here: it may have to go on with one, or know that it is over. */
+  show(callIds: readonly string[]): void {
+    const calls = callIds.flatMap((callId) => {
+      const last = this.#parts.facts.newsOf(callId)?.at(-1);
+      return last === undefined ? [] : [{ callId, term: last.term, seq: last.seq }];
+    });
+    for (const { nodeId } of reachableNodes(this.#parts.coordinator))
+      void this.#ask(nodeId, { type: 'changed', callId: null, ask: { calls } });
+  }
+
   /** All of a call of which something is behind what is known, else nothing. */
   async #factsBehind(known: KnownCall): Promise<readonly CallEvent[]> {
     const { facts, store } = this.#parts;

@@ -103,6 +103,8 @@ export interface NodeRequests {
     /** By call, in order, each behind what was known of it. */
     readonly answer: { readonly facts: readonly CallEvent[] };
   };
+  /** Something has become of these calls that the broker does not tell: who hears this asks for the `news`. */
+  changed: { readonly ask: { readonly calls: readonly KnownCall[] }; readonly answer: object };
   /** The last calls that are over. */
   ended: { readonly ask: object; readonly answer: { readonly calls: readonly EndedCall[] } };
   command: { readonly ask: RemoteCommand; readonly answer: Carried };

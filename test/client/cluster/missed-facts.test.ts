@@ -40,6 +40,7 @@ function open() {
       },
       between: (last, fact) => missed.between(last, fact),
       missed: () => void missed.catchUp(),
+      untold: (callIds) => missed.show(callIds),
     });
     const takeOver = async (records: readonly CallRecord[]) => {
       lost.push(...records.map(({ callId }) => callId));
@@ -65,6 +66,7 @@ function open() {
         asked += 1;
         return missed.answer(ask);
       },
+      changed: missed.changed,
       ended: () => missed.ended(),
       'who-has': async ({ callIds }: { callIds: readonly string[] }) => ({ places: await placesOf(callIds) }),
     };
@@ -83,7 +85,8 @@ function open() {
     });
     facts.start(coordinator);
     const seqs = new Map<string, number>();
-    const state = async (callId: string, ...stated: readonly CallFact[]) => {
+    /** Without waiting for the broker. */
+    const tell = async (callId: string, ...stated: readonly CallFact[]) => {
       for (const fact of stated) {
         const seq = (seqs.get(callId) ?? 0) + 1;
         seqs.set(callId, seq);
@@ -93,11 +96,26 @@ function open() {
         if (fact.type === 'call.ended') up.delete(callId);
         else up.add(callId);
       }
+    };
+    const state = async (...told: Parameters<typeof tell>) => {
+      await tell(...told);
       await facts.flushed();
       await clock.advanceAsync(0);
     };
     const asks = () => asked;
-    return Object.assign(standing, { store, heard, recalled, unheard, lost, missed, up, facts, state, asks });
+    return Object.assign(standing, {
+      store,
+      heard,
+      recalled,
+      unheard,
+      lost,
+      missed,
+      up,
+      facts,
+      tell,
+      state,
+      asks,
+    });
   };
   const cutOff = async (nodeId: string, during: () => Promise<unknown>) => {
     cluster.cut(nodeId);
@@ -328,5 +346,48 @@ describe('a node that hears everything', () => {
     await one.state('other', started(), ...many);
     expect(two.heard).toHaveLength(14);
     expect([one.asks(), two.asks()]).toEqual([0, 0]);
+  });
+});
+
+describe('a node that cannot tell the broker', () => {
+  it('tells the others which calls begin and end, and what they have missed of them until then', async () => {
+    const { clock, cluster, node } = open();
+    const [one, two, three] = [await node('a'), await node('b'), await node('c')];
+    cluster.cut('a', { reachesNodes: true });
+    await one.tell('new', started(), said('Hello.'));
+    await clock.advanceAsync(500);
+    for (const other of [two, three]) expect(seqsOf(other.heard)).toEqual([1, 2]);
+    // Of what is said meanwhile, nothing: nobody has to go on with that.
+    await one.tell('new', ...many);
+    await clock.advanceAsync(5000);
+    expect(seqsOf(two.heard)).toEqual([1, 2]);
+    await one.tell('new', ended());
+    await clock.advanceAsync(100);
+    for (const other of [two, three]) {
+      expect(seqsOf(other.heard)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+      expect(await other.store.get('new')).toMatchObject({ status: 'completed', seq: 8 });
+    }
+    cluster.heal('a');
+    await clock.advanceAsync(5000);
+    for (const other of [two, three]) expect(seqsOf(other.heard)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  });
+
+  it('tells nobody but the broker once that takes what it is told', async () => {
+    const { clock, cluster, node, cutOff } = open();
+    const [one, two] = [await node('a'), await node('b')];
+    cluster.cut('a', { reachesNodes: true });
+    await one.tell('first', started());
+    await clock.advanceAsync(500);
+    cluster.heal('a');
+    await clock.advanceAsync(1000);
+    const asks = one.asks();
+    await one.state('second', started(), ended());
+    await clock.advanceAsync(1000);
+    expect(await two.store.get('second')).toMatchObject({ status: 'completed' });
+    expect(one.asks()).toBe(asks);
+    // One that reaches nobody at all tells it later.
+    await cutOff('a', () => one.tell('third', started()));
+    await clock.advanceAsync(1000);
+    expect(await two.store.get('third')).toMatchObject({ status: 'active' });
   });
 });
