@@ -92,6 +92,7 @@ export class Cluster {
   constructor(parts: ClusterParts) {
     const { nodeId, clock, bus, desk } = parts;
     this.#parts = parts;
+    const coordinator = () => this.#coordinator;
     this.#facts = new ClusterFacts({
       nodeId,
       clock,
@@ -103,11 +104,10 @@ export class Cluster {
     this.#states = new KeptStates({
       clock,
       rounds: new Rounds(clock, STATES_MS),
-      coordinator: () => this.#coordinator,
+      coordinator,
       termOf: (callId) => desk.standing(callId)?.term,
       returned: () => desk.keepAgain(),
     });
-    const coordinator = () => this.#coordinator;
     const { recordings: own, options } = parts;
     this.recordings = new NodeRecordings({ ...parts, address: options.address, own, coordinator });
     this.sound = new NodeSound({ ...parts, coordinator });
