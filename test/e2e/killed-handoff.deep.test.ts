@@ -31,7 +31,6 @@ describe('a server is killed in a hand-off', () => {
       agent: { idle: false },
       billing: { say: 'Billing here.' },
       simulator: { openVoice: openToneVoice },
-      serve: { resume: { holdSeconds: 10 } },
     });
     const isBack = new AbortController();
     const calling = phone.simulator.call({

@@ -247,8 +247,6 @@ describe.concurrent('a server is killed', () => {
     await using phone = await KilledPhone.start(id, {
       ...options,
       agent: { idle: false, ...options?.agent },
-      // A process takes its time to start where the machine is busy.
-      serve: { resume: { holdSeconds: 10 } },
     });
     const isBack = new AbortController();
     const calling =

@@ -15,7 +15,7 @@ describe('a server is killed while a number is said', () => {
   it.each(SIMULATED_CARRIERS)('%s', async (id) => {
     await using phone = await KilledPhone.start(id, {
       agent: { idle: false },
-      serve: { privacy: { transcript: 'redacted' }, resume: { holdSeconds: 10 } },
+      serve: { privacy: { transcript: 'redacted' } },
     });
     const isBack = new AbortController();
     const calling = phone.simulator.call({

@@ -16,6 +16,8 @@ const CHILD = fileURLToPath(new URL('./phone-child.mjs', import.meta.url));
 
 /** A process takes its time to start where the machine is busy. */
 const PATIENCE_MS = 180_000;
+/** So long carrier A keeps a call whose server is gone: as long as it may. */
+const HOLD_SECONDS = 10;
 
 /** What a server process has told. */
 interface Told {
@@ -75,7 +77,7 @@ export class KilledPhone implements AsyncDisposable {
       agent: { systemPrompt: 'You help.', firstMessage: 'Hello, how can I help you?', ...options.agent },
       billing: options.billing,
       speaksInTones: true,
-      serve: { port, dataDir, ...options.serve },
+      serve: { port, dataDir, resume: { holdSeconds: HOLD_SECONDS }, ...options.serve },
       number: OWN_NUMBER,
       host: PUBLIC_HOST,
     });
