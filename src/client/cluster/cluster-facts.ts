@@ -53,7 +53,7 @@ export class ClusterFacts {
   #isDoubtful = false;
   #isClosed = false;
   /** The broker did not take what it was told last. */
-  #isRefused = false;
+  #isBrokerDeaf = false;
   #retries = 0;
   /** The last fact that the broker told: when it came, on the clock, and how old it was then, in milliseconds. */
   #heard = { at: Number.NEGATIVE_INFINITY, lateMs: 0 };
@@ -91,7 +91,7 @@ export class ClusterFacts {
     // Should this node die now, nobody is to end the call again.
     if (fact.type === 'call.ended') this.#hurry();
     this.tellFor(fact);
-    if (this.#isRefused) this.#sayUntold([fact]);
+    if (this.#isBrokerDeaf) this.#sayUntold([fact]);
   }
 
   /** Facts that another node has stated, and the broker may not have. */
@@ -346,12 +346,12 @@ export class ClusterFacts {
         this.#retries += 1;
         this.#isUrgent ||= wasUrgent;
         this.#isDoubtful ||= wasDoubtful;
-        if (!this.#isRefused) this.#sayUntold(this.#waiting.first(this.#waiting.size));
-        this.#isRefused = true;
+        if (!this.#isBrokerDeaf) this.#sayUntold(this.#waiting.first(this.#waiting.size));
+        this.#isBrokerDeaf = true;
         await pause(clock, RETRY_MS);
         continue;
       }
-      this.#isRefused = false;
+      this.#isBrokerDeaf = false;
       const at = clock.now();
       for (const fact of batch) {
         this.#waiting.delete(fact);
